@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
-.PHONY: cpu-peer farm farm-test bench regs docs clean distclean
+.PHONY: c cpu-peer farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -37,7 +37,7 @@ test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole 
 ifeq ($(MACHINE),)
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
-	$(CARGO) test --workspace
+	$(CARGO) run --quiet --package rtl-flow -- junit --out $(OUT)/junit.xml -- cargo test --workspace
 	@$(CARGO) run --quiet --package rtl-flow -- rails --check
 	@echo "make test: lint clean, every test passed"
 else
@@ -115,6 +115,10 @@ bench: .tools/stamp ## speed of the simulation, compared with hand-written C++ o
 
 regs: .tools/stamp ## write the files generated from rtl/*/regs.toml
 	$(CARGO) run --quiet --package regs-gen
+
+c: .tools/stamp ## build the C libraries and examples/c into out/c, and name a command for each
+	@tools/wait.sh building env $(CARGO) build $(patsubst %,--package %-c,$(MACHINES))
+	@tools/c.sh $(OUT)/c
 
 docs: ## write the generated tables of docs/ and rtl/README.md, from RTL, proofs and lists
 	$(CARGO) run --quiet --package rtl-flow -- docs

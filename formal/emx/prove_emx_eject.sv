@@ -26,7 +26,6 @@ module prove_emx_eject #(
     input logic pe_out_room_i
 );
   localparam int PtrW = Packets > 2 ? 2 : 1;
-  localparam int Slots = 1 << PtrW;
   localparam int Pe = 2;
 
   logic [2:0] column_q;
@@ -95,28 +94,25 @@ module prove_emx_eject #(
     for (genvar v = 0; v < 3; v++) begin : gen_level
       logic [PtrW-1:0] read_at;
       logic [4:0] first;
-      assign level[i][v] = 3'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].count_q);
+      logic [Packets-1:0] free;
+      assign free = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].free_q;
+      assign level[i][v] = 3'(Packets) - 3'($countones(free));
       assign read_at = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
-      assign first = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[read_at];
+      assign first = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[4:0];
       assign stands[i][v] = level[i][v] != '0 && first[4];
-      for (genvar s = 0; s < Slots; s++) begin : gen_slot
+      for (genvar p = 0; p < Packets; p++) begin : gen_packet
         logic [4:0] way;
-        logic taken;
-        assign way   = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[s];
-        assign taken = 3'(PtrW'(PtrW'(s) - read_at)) < level[i][v];
+        assign way = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[5*p+:5];
         always_ff @(posedge clk_i)
-          if (!rst_i && taken) begin
-            stored_way :
-            assert ((way[4:2] == 3'd1 || way[4:2] == 3'd2 || way[4:2] == 3'd4) && way[1:0] <= 2'd2 &&
-                    (!way[4] || way[1:0] == '0));
+          if (!rst_i && !free[p]) begin
+            stored_way : assert ((way[4:2] == 3'd1 || way[4:2] == 3'd2 || way[4:2] == 3'd4) && way[1:0] == '0);
           end
       end
       always_ff @(posedge clk_i)
         if (!rst_i) begin
           places :
-          assert (int'(level[i][v]) <= Packets &&
-                  PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
-                  PtrW'(level[i][v]));
+          assert (PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
+                  PtrW'(level[i][v]) && (~free & (~free + Packets'(1))) == '0);
           if (i != Pe || v == 0) begin
             room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
           end else begin

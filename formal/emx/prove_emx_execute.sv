@@ -146,7 +146,7 @@ module prove_emx_execute #(
     if (!rst_i) begin
       executes_where_it_may : assert (!ret_valid || allowed(ret_pc));
       touches_where_it_may : assert (!mem_valid || allowed(mem_addr));
-      all_of_the_address : assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.pc_q[31:22] != '0));
+      all_of_the_address : assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.far_q));
       none_begins_in_a_thread : assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
       ends_with_end_or_fault : assert (reset_q || !thread_q || thread || fault || (ret_valid && ret_insn[25]));
       goes_on_while_it_runs : assert (!(thread_q && thread && !start_q && ret_valid) || !ret_insn[25] || jumps);
@@ -172,7 +172,8 @@ module prove_emx_execute #(
       busy_tells : assert (busy || !(thread || ret_valid || tell_valid));
       // Invariants for induction.
       runs : assert (thread == dut.running_q && fault == dut.halted_q);
-      pc_known : assert (!thread || !known || dut.pc_q[21:0] == expected);
+      pc_known : assert (!thread || !known || (dut.pc_q == expected && dut.leap_q == '0));
+      leaps_between : assert (!dut.have_q || dut.leap_q == '0);
       of_its_kind : assert (!dut.second_q || (dut.sound && !dut.fresh_q && (dut.send || dut.load || dut.store)));
       not_done : assert (!(dut.second_q && ret_valid));
       sent_known : assert (sent_q == ((dut.second_q && dut.send) || (ret_valid && sends)));

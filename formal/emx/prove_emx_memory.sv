@@ -104,6 +104,7 @@ module prove_emx_memory #(
   end
 
   always_ff @(posedge clk_i) begin
+    a_fetch_reads : assume (!req_valid_i[Fetch] || !req_write_i[Fetch]);
     if (!rst_i) begin
       one_at_a_time : assert ((goes & (goes - 5'd1)) == '0 && (ready & ~asks & ~(5'(CodePort) << Fetch)) == '0);
       one_if_any : assert ((goes != '0) == (asks != '0));

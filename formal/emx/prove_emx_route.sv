@@ -111,20 +111,12 @@ module prove_emx_route #(
   );
 
   // ------------------------------------------------------------------- registers
-  logic level, coming, out_head, read_at, second, direct, keep;
-  logic [38:0] ram0, ram1, word1_q, before0_q, before1_q;
-  logic [3:0] slot, kept;
-  logic [2:0] way;
-  assign level = dut.u_cut_through.gen_in[0].u_input.gen_channel[0].count_q;
-  assign read_at = dut.u_cut_through.gen_in[0].u_input.gen_channel[0].read_q;
-  assign way = dut.u_cut_through.gen_in[0].u_input.gen_channel[0].way_q[read_at];
-  assign second = dut.u_cut_through.gen_in[0].u_input.second_q;
-  assign direct = dut.u_cut_through.gen_in[0].u_input.direct_q;
-  assign keep = dut.u_cut_through.gen_in[0].u_input.keep_q;
-  assign slot = 4'(dut.u_cut_through.gen_in[0].u_input.slot_q);
-  assign kept = 4'(dut.u_cut_through.gen_in[0].u_input.kept_q);
-  assign ram0 = dut.u_cut_through.gen_in[0].u_input.ram[{2'd0, read_at, 1'b0}];
-  assign ram1 = dut.u_cut_through.gen_in[0].u_input.ram[{2'd0, level?read_at : !read_at, 1'b1}];
+  logic coming, out_head, waits, late;
+  logic [38:0] rest, word0, word1_q, before0_q, before1_q;
+  assign waits = dut.waits_q;
+  assign late = dut.late_q;
+  assign rest = dut.rest_q;
+  assign word0 = late ? rest : out_data;  // of the packet that waits
   assign coming = inside_q && !unknown_q;
   assign out_head = out_valid && !out_last;
   always_ff @(posedge clk_i) begin
@@ -149,20 +141,15 @@ module prove_emx_route #(
       refused_as_it_came : assert (!nowhere || nowhere_packet == refused_packet_q);
       busy_tells : assert (busy || (count == '0 && !out_valid && !nowhere && !unknown_q));
       // Invariants for induction.
-      room_tells : assert (in_room == !level);
-      one_inside : assert (!(level && out_head) && (!(level && out_inside_q) || coming));
-      alive : assert (count + 2'(coming) == 2'(level) + 2'(out_head) + 2'(out_inside_q));
-      phases :
-      assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head &&
-              keep == coming && (!out_head || direct == coming));
-      places :
-      assert (dut.u_cut_through.gen_in[0].u_input.gen_channel[0].write_q == (read_at ^ level) &&
-              (!level || way == 3'b100) && (!out_head || direct || slot == 4'(!read_at)) &&
-              (!coming || !level || kept == 4'(read_at)));
-      word_stored : assert (!level || (same(ram0, word0_q) && arrives(here_at, to_at, ram0[31:22])));
+      own_place : assert (dut.here_q == here_at);
+      room_tells : assert (in_room == !waits);
+      one_inside : assert (!(waits && out_head) && (!(waits && out_inside_q) || coming));
+      alive : assert (count + 2'(coming) == 2'(waits) + 2'(out_head) + 2'(out_inside_q));
+      phases : assert (dut.rest_comes_q == coming && late == ((out_head && !coming) || (waits && out_inside_q)));
+      word_stored : assert (!waits || (same(word0, word0_q) && arrives(here_at, to_at, word0[31:22])));
       word_shown : assert (!out_head || same(out_data, word0_q));
       word_went : assert (!out_inside_q || same(out_word0_q, before0_q));
-      second_stored : assert (coming || !(level || (out_head && !direct)) || ram1 == word1_q);
+      second_stored : assert (coming || !(waits || out_head) || rest == word1_q);
       second_shown : assert (!out_inside_q || out_data == before1_q);
       followed :
       assert (!follow || (ahead == '0 && word == (out_inside_q ?
@@ -170,7 +157,7 @@ module prove_emx_route #(
               {word0_q[38:32], 10'd0, word0_q[21:0], word1_q})));
       reports :
       assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
-              (!unknown_q || (inside_q && !level && !out_head)));
+              (!unknown_q || (inside_q && !waits && !out_head)));
       // The claims are not vacuous.
       longest : cover (out_valid && !out_last && out_data[31:22] >= 10'd1 << (RowBits + 4));
       refused : cover (nowhere);

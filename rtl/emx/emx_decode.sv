@@ -7,7 +7,7 @@ module emx_decode (
     input logic [5:0] op_i,
     output logic legal_o,
     output logic alu_o,  // with operation op_i[3:0]
-    output logic immediate_o,  // the second operand of the ALU is IMM
+    output logic immediate_o,  // the second operand is IMM, but for those that have none
     output logic lui_o,
     output logic load_o,
     output logic store_o,
@@ -21,15 +21,26 @@ module emx_decode (
 );
 
   logic [31:0] op;
-  logic registers;
+  logic registers, constant;
   assign op = 32'(op_i);
-  assign registers = op >= emx_pkg::OpAdd && op <= emx_pkg::OpSltu;
-  assign immediate_o = op >= emx_pkg::OpAddi && op <= emx_pkg::OpSltui;
-  assign alu_o = registers || immediate_o;
+  always_comb begin
+    {registers, constant, branch_o} = '0;
+    unique case (op)
+      emx_pkg::OpAdd, emx_pkg::OpSub, emx_pkg::OpAnd, emx_pkg::OpOr, emx_pkg::OpXor, emx_pkg::OpSll, emx_pkg::OpSrl,
+      emx_pkg::OpSra, emx_pkg::OpSlt, emx_pkg::OpSltu:
+      registers = 1'b1;
+      emx_pkg::OpAddi, emx_pkg::OpSubi, emx_pkg::OpAndi, emx_pkg::OpOri, emx_pkg::OpXori, emx_pkg::OpSlli,
+      emx_pkg::OpSrli, emx_pkg::OpSrai, emx_pkg::OpSlti, emx_pkg::OpSltui:
+      constant = 1'b1;
+      emx_pkg::OpBeq, emx_pkg::OpBne, emx_pkg::OpBlt, emx_pkg::OpBge: branch_o = 1'b1;
+      default: ;
+    endcase
+  end
+  assign immediate_o = !registers && !branch_o;
+  assign alu_o = registers || constant;
   assign lui_o = op == emx_pkg::OpLui;
   assign load_o = op == emx_pkg::OpLd;
   assign store_o = op == emx_pkg::OpSt;
-  assign branch_o = op >= emx_pkg::OpBeq && op <= emx_pkg::OpBge;
   assign jal_o = op == emx_pkg::OpJal;
   assign jalr_o = op == emx_pkg::OpJalr;
   assign send_o = op == emx_pkg::OpSend;

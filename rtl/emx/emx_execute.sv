@@ -68,7 +68,10 @@ module emx_execute #(
   logic running_q, halted_q;
   logic have_q, fresh_q;  // it was fetched; in the last cycle
   logic second_q;  // its second cycle: a load's data are here, or a packet was sent
-  logic [31:0] pc_q, held_q, insn;
+  logic [21:0] pc_q;
+  logic far_q;  // pc_q is of an address beyond 22 bits
+  logic [16:0] leap_q;  // what the jump of the last cycle adds to pc_q, else 0
+  logic [31:0] held_q, insn;
   assign insn = fresh_q ? fetch_data_i : held_q;
 
   logic legal, is_alu, is_immediate, lui, load, store, branch, jal, jalr, send, tell, get, trap;
@@ -89,56 +92,57 @@ module emx_execute #(
       .trap_o(trap)
   );
 
-  // ---- registers: those that a start loads are flip-flops
+  // ---- registers: what a start loads stands beside the bank until it is written
   logic [31:0] bank_q[16];
-  logic [31:0] r1_q, r2_q, fp_q;
-  logic [31:0] a, b, c, immediate;
+  logic [31:0] r1_q, r2_q;
+  logic r1_new_q, r2_new_q, fp_new_q;
+  // Five sources in two LUTs of four inputs: `nearer` is the bank, r1, 0 or 1; with `far` it chooses r2 or fp.
   function automatic logic [31:0] operand(input logic [3:0] index, input logic [31:0] from_bank, input logic [31:0] r1,
-                                          input logic [31:0] r2, input logic [31:0] fp);
-    unique case (index)
-      4'd0: operand = '0;
-      4'd1: operand = r1;
-      4'd2: operand = r2;
-      Fp: operand = fp;
-      default: operand = from_bank;
-    endcase
+                                          input logic [31:0] r2, input logic [21:0] fp, input logic [2:0] is_new);
+    logic far;
+    logic [1:0] choice;
+    logic [31:0] nearer;
+    {far, choice} = 3'b000;
+    if (index == 4'd0) {far, choice} = 3'b010;
+    if (index == 4'd1 && is_new[0]) {far, choice} = 3'b001;
+    if (index == 4'd2 && is_new[1]) {far, choice} = 3'b110;
+    if (index == Fp && is_new[2]) {far, choice} = 3'b111;
+    nearer  = choice[1] ? {32{choice[0]}} : choice[0] ? r1 : from_bank;
+    operand = far ? (nearer & 32'(fp)) | (~nearer & r2) : nearer;
   endfunction
-  assign a = operand(insn[24:21], bank_q[insn[24:21]], r1_q, r2_q, fp_q);
-  assign b = operand(insn[20:17], bank_q[insn[20:17]], r1_q, r2_q, fp_q);
-  assign c = operand(insn[16:13], bank_q[insn[16:13]], r1_q, r2_q, fp_q);
+  logic [3:0] second_index;
+  logic [31:0] b, second, immediate;  // second: C of an operation on registers, else A
+  logic [2:0] is_new;
+  assign is_new = {fp_new_q, r2_new_q, r1_new_q};
+  assign second_index = (insn[31:30] == '0) ? insn[16:13] : insn[24:21];
+  assign b = operand(insn[20:17], bank_q[insn[20:17]], r1_q, r2_q, frame_o, is_new);
+  assign second = operand(second_index, bank_q[second_index], r1_q, r2_q, frame_o, is_new);
   assign immediate = {{15{insn[16]}}, insn[16:0]};
 
   // ---- results
-  logic [31:0] computed, addr, next_pc, target, result;
+  logic [31:0] computed, addr, result;
+  logic [21:0] next_pc;
   logic taken, writes;
   emx_alu u_alu (
       .op_i(insn[29:26]),
+      .computes_i(!insn[31]),
+      .branch_i(branch),
+      .immediate_i(is_immediate),
       .b_i(b),
-      .c_i(is_immediate ? immediate : c),
+      .second_i(second),
+      .value_i(immediate),
+      .sum_o(addr),
       .result_o(computed),
-      .branch_i(insn[27:26]),
-      .a_i(a),
       .taken_o(taken)
   );
-  assign addr = b + immediate;
-  assign next_pc = pc_q + 32'd1;
-  assign target = jalr ? addr : pc_q + immediate;
   assign writes = is_alu || lui || load || jal || jalr || get;
-
-  always_comb begin
-    result = computed;
-    if (lui) result = {insn[15:0], 16'b0};
-    if (load) result = mem_rdata_i;
-    if (jal || jalr) result = next_pc;
-    if (get) begin
-      unique case (immediate)
-        32'(emx_pkg::SpecialPe): result = 32'(pe_i);
-        32'(emx_pkg::SpecialTime): result = time_i;
-        32'(emx_pkg::SpecialDepth): result = 32'(depth_i);
-        default: result = '0;
-      endcase
-    end
-  end
+  logic get_pe, get_time, get_depth;
+  assign get_pe = get && insn[16:0] == 17'(emx_pkg::SpecialPe);
+  assign get_time = get && insn[16:0] == 17'(emx_pkg::SpecialTime);
+  assign get_depth = get && insn[16:0] == 17'(emx_pkg::SpecialDepth);
+  assign result = (computed | ({32{load}} & mem_rdata_i) | ({32{get_time}} & time_i)) |
+                  ({32{jal || jalr}} & 32'(next_pc)) | ({32{get_depth}} & 32'(depth_i)) |
+                  ({32{get_pe}} & 32'(pe_i)) | {{16{lui}} & insn[15:0], 16'b0};
 
   // ---- faults
   logic pc_public, addr_public, faults;
@@ -148,7 +152,7 @@ module emx_execute #(
       .SpillBits(SpillBits),
       .Levels(Levels)
   ) u_pc_public (
-      .addr_i  (pc_q),
+      .addr_i  ({9'b0, far_q, pc_q}),
       .public_o(pc_public)
   );
   emx_public #(
@@ -184,15 +188,14 @@ module emx_execute #(
   assign mem_valid_o = first_access;
   assign mem_write_o = store;
   assign mem_addr_o = addr[21:0];
-  assign mem_wdata_o = {7'b0, a};
+  assign mem_wdata_o = {7'b0, second};
   assign send_valid_o = first_send;
-  assign send_packet_o = {insn[6:0], a, insn[13:7], b};
+  assign send_packet_o = {insn[6:0], second, insn[13:7], b};
 
   // What is fetched while an instruction jumps or is not done is fetched again.
-  logic [21:0] sequel;
-  assign sequel = executes ? next_pc[21:0] : pc_q[21:0];
+  assign next_pc = pc_q + {{5{leap_q[16]}}, leap_q[16:1], leap_q[0] || executes};
   assign fetch_valid_o = start || (running_q && !ends && !faults && !first_access && !waits);
-  assign fetch_addr_o = start ? start_pc_i : sequel;
+  assign fetch_addr_o = start ? start_pc_i : next_pc;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -218,7 +221,7 @@ module emx_execute #(
       if (faults) begin
         halted_q <= 1'b1;
         fault_cause_o <= cause;
-        fault_pc_o <= pc_q[21:0];
+        fault_pc_o <= pc_q;
         fault_code_o <= (cause == 4'(emx_pkg::FaultCauseTrap)) ? insn[16:0] : '0;
       end
     end
@@ -226,19 +229,26 @@ module emx_execute #(
 
   always_ff @(posedge clk_i) begin
     held_q <= insn;
-    ret_pc_o <= pc_q[21:0];
+    ret_pc_o <= pc_q;
     ret_insn_o <= insn;
-    tell_data_o <= a;
-    if (start) pc_q <= 32'(start_pc_i);
-    else if (jumps) pc_q <= target;
-    else if (done) pc_q <= next_pc;
-    if (done && writes) bank_q[insn[24:21]] <= result;
-    if (start) r1_q <= start_r1_i;
-    else if (done && writes && insn[24:21] == 4'd1) r1_q <= result;
-    if (start) r2_q <= start_r2_i;
-    else if (done && writes && insn[24:21] == 4'd2) r2_q <= result;
-    if (start) fp_q <= 32'(start_frame_i);
-    else if (done && writes && insn[24:21] == Fp) fp_q <= result;
+    tell_data_o <= second;
+    if (start || !executes || (done && !jumps)) pc_q <= fetch_addr_o;
+    else if (jumps && jalr) pc_q <= addr[21:0];
+    if (start) far_q <= 1'b0;
+    else if (jumps && jalr) far_q <= addr[31:22] != '0;
+    if (jumps && !jalr) leap_q <= insn[16:0];
+    else leap_q <= '0;
+    if (done && writes) begin
+      bank_q[insn[24:21]] <= result;
+      if (insn[24:21] == 4'd1) r1_new_q <= 1'b0;
+      if (insn[24:21] == 4'd2) r2_new_q <= 1'b0;
+      if (insn[24:21] == Fp) fp_new_q <= 1'b0;
+    end
+    if (start) begin
+      {r1_new_q, r2_new_q, fp_new_q} <= '1;
+      r1_q <= start_r1_i;
+      r2_q <= start_r2_i;
+    end
   end
 
   assign fault_o = halted_q;

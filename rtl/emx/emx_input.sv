@@ -60,7 +60,7 @@ module emx_input #(
     output logic bypassed_o,
     output logic fatal_o
 );
-  localparam bit [21:0] SpillBase = 22'd1 << (AddrW - 3);
+  localparam int BaseBit = AddrW - 3;  // of the rings' address
   localparam int LevelW = $clog2(HalfPackets + 1);
   localparam int TurnW = $clog2(SpillTurns + 1);
   localparam bit [1:0] Nothing = 2'd0;
@@ -158,7 +158,7 @@ module emx_input #(
   assign in_valid = level_in & {Levels{stands}};
   assign out_ready = level_out & {Levels{next_ready_i}};
   assign next_valid_o = out_valid != '0;
-  assign next_packet_o = out_packet[Levels-1] & {78{level_out[Levels-1]}} | out_packet[0] & {78{level_out[0]}};
+  assign next_packet_o = (Levels == 1 || level_out[Levels-1]) ? out_packet[Levels-1] : out_packet[0];
 
   // ---- the memory port: what is chosen begins in this cycle; a pair goes on until both accesses are done
   logic [1:0] chosen, op, op_q;
@@ -175,7 +175,7 @@ module emx_input #(
     else if (spill_want != '0 && !fatal_q && !refill_first) chosen = Spill;
     else if (refill_want != '0) chosen = Refill;
   end
-  assign op = (op_q != Nothing) ? op_q : chosen;
+  assign op = op_q[1] ? op_q : chosen;  // a pair
   assign op_level = (op_q != Nothing) ? op_level_q : ((chosen == Spill) ? pick_spill : pick_refill);
   assign this_level = (Levels == 1) ? Levels'(1) : Levels'(1) << op_level;
   assign mem_valid_o = op != Nothing;
@@ -187,15 +187,20 @@ module emx_input #(
   assign refill_valid = word1_comes_q;
   assign decided = refused || (in_valid & in_ready) != '0 || (op == Bypass && granted);
 
+  logic queues, leaves;  // a packet
+  assign queues = (in_valid & in_ready) != '0;
+  assign leaves = next_valid_o && next_ready_i;
+
   logic [77:0] leaving;
   logic [SpillBits-1:0] place;
-  logic [21:0] ring_addr;
+  logic [21:0] ring_word, ring_addr;
   logic unused;
   assign unused = ^leaving[70:61];  // the receiver is not kept in memory
   assign leaving = spill_packet[(Levels==1)?0 : 32'(op_level)];
   assign place = (op == Spill) ? spill_place[(Levels == 1) ? 0 : 32'(op_level)] :
                                  refill_place[(Levels == 1) ? 0 : 32'(op_level)];
-  assign ring_addr = SpillBase + 22'({op_level && Levels != 1, place, second_access_q});
+  assign ring_word = 22'({op_level && Levels != 1, place, second_access_q});
+  assign ring_addr = {(22 - BaseBit)'(ring_word >> BaseBit) + (22 - BaseBit)'(1), ring_word[BaseBit-1:0]};
   always_comb begin
     mem_write_o = op == Spill || (op == Bypass && may_write);
     mem_addr_o  = (op == Bypass) ? addr : ring_addr;
@@ -257,7 +262,7 @@ module emx_input #(
       refused_valid_o <= refused;
       spilled_o <= spill_end != '0;
       bypassed_o <= granted && op == Bypass;
-      depth_o <= depth_o + 14'((in_valid & in_ready) != '0) - 14'(next_valid_o && next_ready_i);
+      if (queues != leaves) depth_o <= depth_o + (leaves ? '1 : 14'd1);
     end
   end
 

@@ -45,24 +45,28 @@ module emx_matching (
     output logic [77:0] refused_packet_o,
     output logic [15:0] held_o
 );
-  localparam bit [2:0] Idle = 3'd0;
-  localparam bit [2:0] Slot = 3'd1;  // the slot is to be read
-  localparam bit [2:0] Meet = 3'd2;  // it was read: its partner is there, or not
-  localparam bit [2:0] Link = 3'd3;  // the link is to be read
-  localparam bit [2:0] Begin = 3'd4;  // it was read
-  localparam bit [2:0] Ready = 3'd5;  // the start stands in the registers
+  // Idle and Ready choose wide words: each has a bit of its own.
+  localparam bit [3:0] Idle = 4'd4;
+  localparam bit [3:0] Slot = 4'd0;  // the slot is to be read
+  localparam bit [3:0] Meet = 4'd1;  // it was read: its partner is there, or not
+  localparam bit [3:0] Link = 4'd2;  // the link is to be read
+  localparam bit [3:0] Begin = 4'd3;  // it was read
+  localparam bit [3:0] Ready = 4'd8;  // its pc is kept; the rest follows from the packet and the slot
 
-  logic [2:0] state_q, state_d;
+  logic [3:0] state_q, state_d;
+  logic idle, ready;
+  assign idle  = state_q[2];
+  assign ready = state_q[3];
   logic fresh_q;  // the first cycle of Meet: the slot is on the memory's pins
   logic [77:0] packet_q, packet;
-  logic [39:0] slot_q, slot;
+  logic [39:0] slot_q, slot;  // what was read there: the word that waits, until its start is taken
 
   // ---- the packet
   logic [21:0] addr, frame;
   logic [31:0] data;
   logic [ 3:0] kind;
   logic matching, side, special;
-  assign packet = (state_q == Idle) ? next_packet_i : packet_q;
+  assign packet = idle ? next_packet_i : packet_q;
   assign addr = packet[39+emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW];
   assign frame = {addr[21:6], 6'b0};
   assign kind = packet[39+emx_pkg::PktW0TypeLsb+:emx_pkg::PktW0TypeW];
@@ -78,48 +82,43 @@ module emx_matching (
   assign overrun = present && slot[emx_pkg::MemTagLsb] == side;
 
   // ---- the start
-  logic [31:0] link, r1, r2;
+  logic [31:0] link;
   logic [22:0] entry;
-  logic [21:0] pc, start_frame;
+  logic [21:0] pc_q;
   logic [5:0] offset;
-  assign link = (special) ? system_link_i : mem_rdata_i[31:0];
+  logic outside;
+  assign link = special ? system_link_i : mem_rdata_i[31:0];
   assign offset = special ? 6'(kind) : addr[5:0];
-  assign entry = 23'(link[emx_pkg::LinkCodeW-1:0]) + 23'({offset, 2'b0});
-  assign pc = (link[31:emx_pkg::LinkCodeW] != '0 || entry[22]) ? '1 : entry[21:0];
-  assign start_frame = special ? '0 : frame;
-  always_comb begin
-    r1 = data;
-    r2 = {10'b0, addr};
-    if (special) r2 = {3'b0, packet[emx_pkg::PktW1TagLsb+:emx_pkg::PktW1TagW], addr};
-    if (matching) begin
-      r1 = side ? slot_q[31:0] : data;
-      r2 = side ? data : slot_q[31:0];
-    end
-  end
-
-  logic [21:0] pc_q, frame_q;
-  logic [31:0] r1_q, r2_q;
-  logic reads_slot, reads_link, stores;
-  assign start_valid_o = state_q == Ready || state_q == Begin || (state_q == Idle && next_valid_i && special);
-  assign start_pc_o = (state_q == Ready) ? pc_q : pc;
-  assign start_r1_o = (state_q == Ready) ? r1_q : r1;
-  assign start_r2_o = (state_q == Ready) ? r2_q : r2;
-  assign start_frame_o = (state_q == Ready) ? frame_q : start_frame;
+  assign entry = {{1'b0, link[emx_pkg::LinkCodeW-1:2]} + 21'(offset), link[1:0]};
+  assign outside = link[31:emx_pkg::LinkCodeW] != '0 || entry[22];
+  assign start_valid_o = ready || state_q == Begin || (idle && next_valid_i && special);
+  assign start_pc_o = ready ? pc_q : entry[21:0] | {22{outside}};
+  assign start_frame_o = special ? '0 : frame;
+  // An operand's start comes from the packet that is kept; r2 is the operand of side 1.
+  logic met, met_side;
+  logic [31:0] kept, plain;
+  assign met = !idle && packet_q[39+emx_pkg::PktW0MatchLsb];
+  assign met_side = packet_q[39+emx_pkg::PktW0SideLsb];
+  assign kept = packet_q[emx_pkg::PktW1DataLsb+:emx_pkg::PktW1DataW];
+  assign plain = {3'b0, special ? packet[emx_pkg::PktW1TagLsb+:emx_pkg::PktW1TagW] : 7'b0, addr};
+  assign start_r1_o = (met && met_side) ? slot_q[31:0] : data;
+  assign start_r2_o = !met ? plain : met_side ? kept : slot_q[31:0];
 
   // ---- memory
-  assign reads_slot = state_q == Slot || (state_q == Idle && next_valid_i && matching);
-  assign reads_link = state_q == Link || (state_q == Idle && next_valid_i && !matching && !special) ||
+  logic reads_slot, reads_link, stores;
+  assign reads_slot = state_q == Slot || (idle && next_valid_i && matching);
+  assign reads_link = state_q == Link || (idle && next_valid_i && !matching && !special) ||
                       (state_q == Meet && present && !overrun);
   assign stores = state_q == Meet && !present;
   assign mem_valid_o = reads_slot || reads_link || stores;
   assign mem_write_o = stores;
   assign mem_addr_o = reads_link ? frame : addr;
-  assign mem_wdata_o = {6'b0, side, data};
+  assign mem_wdata_o = {6'b0, met_side, kept};
   assign pres_addr_o = addr;
   assign pres_write_o = state_q == Meet && !overrun && mem_ready_i;
   assign pres_value_o = !present;
 
-  assign next_ready_o = state_q == Idle;
+  assign next_ready_o = idle;
 
   always_comb begin
     state_d = state_q;
@@ -150,24 +149,19 @@ module emx_matching (
       state_q <= state_d;
       fresh_q <= reads_slot && mem_ready_i;
       refused_valid_o <= state_q == Meet && overrun;
-      if (pres_write_o) held_o <= pres_value_o ? held_o + 16'd1 : held_o - 16'd1;
+      if (pres_write_o) held_o <= held_o + {{15{!pres_value_o}}, 1'b1};
     end
   end
 
   always_ff @(posedge clk_i) begin
     packet_q <= packet;
     slot_q <= slot;
-    refused_packet_o <= packet;
-    if (state_q != Ready) begin
-      pc_q <= pc;
-      frame_q <= start_frame;
-      r1_q <= r1;
-      r2_q <= r2;
-    end
+    pc_q <= start_pc_o;
   end
 
+  assign refused_packet_o = packet_q;
   assign refused_reason_o = 4'(emx_pkg::ReasonOverrun);
-  assign busy_o = state_q != Idle || refused_valid_o;
+  assign busy_o = !idle || refused_valid_o;
 
   logic unused;
   assign unused = ^{packet[77], packet[39+emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW], slot[38:33], slot_q[38:33]};

@@ -2,11 +2,11 @@
 // first.
 //
 // Clients    0 loads and stores, 1 fetch, 2 matching, 3 input buffer, 4 host. A request is taken where `req_ready_o` is
-//            high, at most one in a cycle; what was read is on `rdata_o` in the next cycle.
+//            high, at most one in a cycle; what was read is on `rdata_o` in the next cycle. A fetch only reads.
 // Order      0 to 4. With InputFirst the input buffer goes first while `urgent_i` is high. A host that has waited
 //            HostWait cycles goes before all, once.
 // CodePort   the fetch has a port of its own and is always ready. `fetch_data_o` is then from that port: a word that is
-//            written in the cycle of its fetch is the old one.
+//            written in the cycle of its fetch is the old one. Block RAM with two ports holds both.
 // Presence   a memory of one bit a word, at the host's address where the host is served, else at `pres_addr_i`, which
 //            is read in each cycle and written where `pres_write_i` is high. A write of data leaves it as it is, but
 //            for the host's.
@@ -39,7 +39,9 @@ module emx_memory #(
     input logic host_present_i,
     output logic [31:0] link_o
 );
+  localparam int Execute = 0;
   localparam int Fetch = 1;
+  localparam int Matching = 2;
   localparam int Input = 3;
   localparam int Host = 4;
   localparam int WaitW = $clog2(HostWait + 1);
@@ -73,14 +75,18 @@ module emx_memory #(
   logic [21:0] addr, pres_addr;
   logic [38:0] wdata;
   logic write, pres_write;
-  always_comb begin
-    addr  = '0;
-    wdata = '0;
-    for (int i = 0; i < 5; i++) begin
-      addr |= req_addr_i[i] & {22{grant[i]}};
-      wdata |= req_wdata_i[i] & {39{grant[i]}};
-    end
-  end
+  // One of four in two LUTs of four inputs: `nearer` is of the first two, or says which of the other two. A fetch only
+  // reads.
+  logic far, other;
+  logic [21:0] nearer_addr;
+  logic [38:0] nearer;
+  assign far = grant[Input] || grant[Host];
+  assign other = grant[Matching] || grant[Host];
+  assign nearer = far ? {39{other}} : other ? req_wdata_i[Matching] : req_wdata_i[Execute];
+  assign wdata = far ? (nearer & req_wdata_i[Host]) | (~nearer & req_wdata_i[Input]) : nearer;
+  assign nearer_addr = far ? {22{other}} : other ? req_addr_i[Matching] :
+                       grant[Fetch] ? req_addr_i[Fetch] : req_addr_i[Execute];
+  assign addr = far ? (nearer_addr & req_addr_i[Host]) | (~nearer_addr & req_addr_i[Input]) : nearer_addr;
   assign write = (grant & req_write_i) != '0;
   assign pres_addr = grant[Host] ? req_addr_i[Host] : pres_addr_i;
   assign pres_write = grant[Host] ? req_write_i[Host] : pres_write_i;
@@ -100,15 +106,27 @@ module emx_memory #(
   end
 
   if (CodePort) begin : gen_code
+    // Where the other port writes the word, that port has the old one. Block RAM has only to serve two addresses.
+    logic collides, collided_q;
     logic [31:0] code_q;
-    always_ff @(posedge clk_i) code_q <= word_q[req_addr_i[Fetch][AddrW-1:0]][31:0];
-    assign fetch_data_o = code_q;
+    assign collides = write && addr[AddrW-1:0] == req_addr_i[Fetch][AddrW-1:0];
+    always_ff @(posedge clk_i) begin
+      if (!collides) code_q <= word_q[req_addr_i[Fetch][AddrW-1:0]][31:0];
+      collided_q <= collides;
+    end
+    assign fetch_data_o = collided_q ? rdata_o[31:0] : code_q;
   end else begin : gen_shared
     assign fetch_data_o = rdata_o[31:0];
   end
 
   assign link_o = link_q;
   assign busy_o = waited_q != '0;
+
+`ifdef TSUNAGI_ASSERT
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) assert (!req_valid_i[Fetch] || !req_write_i[Fetch]);
+  end
+`endif
 
   logic unused;
   assign unused = ^{addr[21:AddrW], pres_addr[21:AddrW], req_addr_i[Fetch][21:AddrW]};

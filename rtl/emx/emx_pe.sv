@@ -67,8 +67,11 @@ module emx_pe #(
     output logic [21:0] ret_pc_o,
     output logic [31:0] ret_insn_o
 );
-  logic [6:0] place;
-  assign place = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  // Taken in reset; so do the switch and the route.
+  logic [9:0] pe_q;
+  logic [6:0] place, place_d;
+  assign place_d = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  always_ff @(posedge clk_i) if (rst_i) {pe_q, place} <= {pe_i, place_d};
 
   logic [3:0] busy;
   logic run;
@@ -94,7 +97,7 @@ module emx_pe #(
   ) u_switch (
       .clk_i,
       .rst_i,
-      .column_i(place[2:0]),
+      .column_i(place_d[2:0]),
       .link_in_valid_i,
       .link_in_vc_i,
       .link_in_data_i,
@@ -155,7 +158,7 @@ module emx_pe #(
       .rst_i,
       .busy_o(busy[2]),
       .run_i(run),
-      .pe_i,
+      .pe_i(pe_q),
       .time_i,
       .su_valid_i(su_valid),
       .su_data_i(su_data),
@@ -227,7 +230,7 @@ module emx_pe #(
       .host_rsp_rdata_o,
       .host_rsp_err_o,
       .irq_o,
-      .pe_i,
+      .pe_i(pe_q),
       .column_i(place[2:0]),
       .row_i(place[6:3]),
       .run_o(run),

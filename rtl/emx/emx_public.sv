@@ -27,5 +27,14 @@ module emx_public #(
     emx_memory_must_hold_the_spilled_packets u_bad ();
   end
 
-  assign public_o = addr_i < Words && (addr_i < SpillBase || addr_i >= SpillEnd);
+  // The rings are whole parts of memory: equality of a few bits takes less than a comparison.
+  localparam int PartBits = (SpillBits + 1 < AddrW - 3) ? SpillBits + 1 : AddrW - 3;
+  logic in_rings;
+  always_comb begin
+    in_rings = 1'b0;
+    for (int part = int'(SpillBase) >> PartBits; part < int'(SpillEnd) >> PartBits; part++) begin
+      if (addr_i >> PartBits == 32'(part)) in_rings = 1'b1;
+    end
+  end
+  assign public_o = addr_i >> AddrW == '0 && !in_rings;
 endmodule

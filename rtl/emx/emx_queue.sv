@@ -114,8 +114,7 @@ module emx_queue #(
       in_q <= '0;
       out_q <= '0;
     end else begin
-      if (spill_begin_i && !refill_end_i) ring_q <= ring_q + (SpillBits + 1)'(1);
-      if (!spill_begin_i && refill_end_i) ring_q <= ring_q - (SpillBits + 1)'(1);
+      if (spill_begin_i != refill_end_i) ring_q <= ring_q + (refill_end_i ? '1 : (SpillBits + 1)'(1));
       spilling_q <= spill_begin_i || (spilling_q && !spill_end_i);
       if (spill_end_i) in_q <= in_q + SpillBits'(1);
       if (refill_end_i) out_q <= out_q + SpillBits'(1);

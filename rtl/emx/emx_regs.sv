@@ -6,10 +6,12 @@
 //            of SEND1 until the input buffer has room. The next request is taken 2 cycles after the response.
 // Refused    an offset that is none, a word beyond memory, a write to what is read-only or with partial strobes, SEND1
 //            in FATAL: the response is an error, nothing changes, and HOST_ERRORS counts.
-// Counters   48 bits each in one memory. Events of a cycle are collected, and added in turn; what is read is exact up
-//            to two cycles before.
+// Counters   48 bits each in one memory, but the lowest five of each in flip-flops as well. These count at once, and
+//            the memory follows in turn; what is read is exact up to two cycles before.
 // Refusals   of input buffer, matching unit and path, at once too; each reason is of one of them. The first packet is
 //            kept, in this order.
+// Reads      each register has flip-flops of its own that take its word, or zero where another is read: the answer is
+//            all of them ORed, without a multiplexer.
 // STATUS     a cause that comes as it is cleared stays set. `irq_o` follows by a cycle.
 // Reset      all registers are 0; the counters are cleared in 16 cycles. Until then nothing is counted, and no request
 //            taken.
@@ -74,78 +76,70 @@ module emx_regs #(
   localparam bit [2:0] Respond = 3'd3;
   localparam bit [2:0] Ends = 3'd4;  // ready follows
   localparam int Causes = emx_pkg::StatusHostLsb + 1;
-  localparam int Counters = 8;
-  localparam int Errors = Counters;  // place of HOST_ERRORS; refusals are behind it, by reason
-  localparam int Reasons = 5;
-  localparam int Places = 16;
+  localparam int Registers = 14;
+  localparam int WordW = emx_pkg::FaultCodeLsb + emx_pkg::FaultCodeW;  // of the longest register
+  localparam int Places = 16;  // of counters: COUNTS, and behind them refusals by reason
+  localparam int Refusals = 8;
+  localparam int Reasons = 4;
+  localparam int Errors = 13;  // place of HOST_ERRORS, with bits 2:0 of its offset in words
   localparam int CountW = 48;
+  localparam int LowW = 5;
 
-  // -------------------------------------------------------------------------------------------------- what is accessed
-  logic [2:0] state_q, state_d;
-  logic write_q, whole_q;
-  logic [23:3] addr_q;
-  logic [63:0] wdata_q;
-  logic access, is_memory, is_counts, is_refusals;
-  logic [23:0] offset;
-  assign access = state_q == Access;
-  assign offset = {addr_q, 3'b0};
-  assign is_memory = offset[23];
-  assign is_counts = offset[23:6] == emx_pkg::Counts[23:6];
-  assign is_refusals = offset[23:6] == emx_pkg::Refusals[23:6];
-
-  logic known, writable;
-  logic [63:0] short_word;
-  logic [Causes-1:0] status, mask_q;
-  logic [38:0] send0_q;
-  logic [77:0] refused_q;
-  logic [31:0] tell_q;
-  logic [13:0] peak_q;
+  // --------------------------------------------------------------------------------------- the request, as it is taken
+  logic [Registers-1:0] named;  // by offset in words
+  logic is_memory, is_counts, is_refusals, saturates, known, writable, refuses;
   always_comb begin
-    known = 1'b1;
-    writable = 1'b0;
-    short_word = '0;
-    case (offset)
-      emx_pkg::Pe: begin
-        short_word[emx_pkg::PeNumberLsb+:10] = pe_i;
-        short_word[emx_pkg::PeColumnLsb+:3] = column_i;
-        short_word[emx_pkg::PeRowLsb+:4] = row_i;
-      end
-      emx_pkg::Control: {writable, short_word[emx_pkg::ControlRunLsb]} = {1'b1, run_o};
-      emx_pkg::Status: {writable, short_word[Causes-1:0]} = {1'b1, status};
-      emx_pkg::Mask: {writable, short_word[Causes-1:0]} = {1'b1, mask_q};
-      emx_pkg::Fault: begin
-        short_word[emx_pkg::FaultPcLsb+:emx_pkg::FaultPcW] = fault_pc_i;
-        short_word[emx_pkg::FaultCauseLsb+:emx_pkg::FaultCauseW] = fault_cause_i;
-        short_word[emx_pkg::FaultCodeLsb+:emx_pkg::FaultCodeW] = fault_code_i;
-      end
-      emx_pkg::Frame: short_word[21:0] = frame_i;
-      emx_pkg::Tell: short_word[31:0] = tell_q;
-      emx_pkg::Send0: {writable, short_word[38:0]} = {1'b1, send0_q};
-      emx_pkg::Send1: {writable, known} = 2'b10;
-      emx_pkg::Refused0: short_word[38:0] = refused_q[77:39];
-      emx_pkg::Refused1: short_word[38:0] = refused_q[38:0];
-      emx_pkg::Depth: begin
-        short_word[emx_pkg::DepthNowLsb+:14]  = depth_i;
-        short_word[emx_pkg::DepthPeakLsb+:14] = peak_q;
-      end
-      emx_pkg::Waiting: short_word[15:0] = held_i;
-      emx_pkg::HostErrors: ;
-      default: known = is_counts || is_refusals;
-    endcase
-    if (is_memory) {known, writable} = {2{addr_q[22:3] >> AddrW == '0}};
+    is_memory = host_req_addr_i[23] && host_req_addr_i[22:3] >> AddrW == '0;
+    is_counts = host_req_addr_i[23:6] == emx_pkg::Counts[23:6];
+    is_refusals = host_req_addr_i[23:6] == emx_pkg::Refusals[23:6];
+    named = '0;
+    if (host_req_addr_i[23:7] == '0) begin
+      for (int i = 0; i < Registers; i++) named[i] = host_req_addr_i[6:3] == 4'(i);
+    end
+    saturates = named[emx_pkg::HostErrors[6:3]];
+    for (int i = 1; i <= Reasons; i++) if (is_refusals && host_req_addr_i[5:3] == 3'(i)) saturates = 1'b1;
+    known = is_counts || is_refusals || (named != '0 && !named[emx_pkg::Send1[6:3]]);
+    writable = named[emx_pkg::Control[6:3]] || named[emx_pkg::Status[6:3]] || named[emx_pkg::Mask[6:3]] ||
+               named[emx_pkg::Send0[6:3]] || named[emx_pkg::Send1[6:3]];
+    if (is_memory) {known, writable} = '1;
+  end
+  assign refuses = host_req_write_i ? !writable || host_req_wstrb_i != '1 : !known;
+
+  logic refuses_q, write_q, memory_q, registers_q;  // refused; a write; to memory, to a register
+  logic [Registers-1:0] hides_q;  // is not read
+  logic counts_q, saturates_q;  // is read
+  logic [22:3] addr_q;
+  logic [39:0] wdata_q;
+  always_ff @(posedge clk_i) begin
+    if (host_req_ready_o) begin
+      refuses_q <= refuses;
+      write_q <= host_req_write_i;
+      memory_q <= is_memory && !refuses;
+      registers_q <= !is_memory && !refuses;
+      hides_q <= host_req_write_i ? '1 : ~named;
+      counts_q <= is_counts && !host_req_write_i;
+      saturates_q <= saturates && !host_req_write_i;
+      addr_q <= host_req_addr_i[22:3];
+      wdata_q <= host_req_wdata_i[39:0];
+    end
   end
 
   // -------------------------------------------------------------------------------------------------------- the access
-  logic is_send1, sends, refuses, stuck, put;
-  assign is_send1 = offset == emx_pkg::Send1;
-  assign refuses = write_q ? !writable || !whole_q : !known;
-  assign sends = is_send1 && write_q && !refuses;
+  logic [2:0] state_q, state_d;
+  logic access, sends, stuck, put, puts_control, puts_status, puts_mask, puts_send0;
+  logic [38:0] send0_q;
+  assign access = state_q == Access;
+  assign sends = registers_q && write_q && addr_q[6:3] == emx_pkg::Send1[6:3];
   assign stuck = sends && fatal_i;
-  assign put = access && write_q && !refuses;
-  assign mem_valid_o = access && is_memory && !refuses;
+  assign put = access && write_q && registers_q;
+  assign puts_control = put && addr_q[6:3] == emx_pkg::Control[6:3];
+  assign puts_status = put && addr_q[6:3] == emx_pkg::Status[6:3];
+  assign puts_mask = put && addr_q[6:3] == emx_pkg::Mask[6:3];
+  assign puts_send0 = put && addr_q[6:3] == emx_pkg::Send0[6:3];
+  assign mem_valid_o = access && memory_q;
   assign mem_write_o = write_q;
-  assign mem_addr_o = 22'(addr_q[22:3]);
-  assign mem_wdata_o = wdata_q[39:0];
+  assign mem_addr_o = 22'(addr_q);
+  assign mem_wdata_o = wdata_q;
   assign packet_valid_o = access && sends && !stuck;
   assign packet_o = {send0_q, wdata_q[38:0]};
 
@@ -164,10 +158,8 @@ module emx_regs #(
     endcase
   end
 
-  logic clearing_q;
-  logic [CountW-1:0] sum;
-  logic failed;
-  assign failed = access && (refuses || stuck);
+  logic clearing_q, failed;
+  assign failed = access && (refuses_q || stuck);
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       state_q <= Idle;
@@ -178,25 +170,17 @@ module emx_regs #(
       host_req_ready_o <= state_d == Idle && !clearing_q;
       host_rsp_valid_o <= state_d == Respond;
     end
-    if (host_req_ready_o) begin
-      write_q <= host_req_write_i;
-      whole_q <= host_req_wstrb_i == '1;
-      addr_q  <= host_req_addr_i[23:3];
-      wdata_q <= host_req_wdata_i;
-    end
-    if (access) begin
-      host_rsp_err_o   <= failed;
-      host_rsp_rdata_o <= short_word;
-      if (is_counts) host_rsp_rdata_o[CountW-1:0] <= sum;
-      if ((is_refusals && offset[5:3] != '0) || offset == emx_pkg::HostErrors)
-        host_rsp_rdata_o[15:0] <= sum[CountW-1:16] != '0 ? '1 : sum[15:0];
-      if (failed || write_q) host_rsp_rdata_o <= '0;
-    end
-    if (state_q == Word) host_rsp_rdata_o[39:0] <= mem_rdata_i;
+    if (access) host_rsp_err_o <= failed;
   end
 
   // ----------------------------------------------------------------------------------------------------- the registers
-  logic [Causes-1:0] sticky_q, sets, clears;
+  logic [Causes-1:0] status, mask_q, sticky_q, sets, clears;
+  logic [31:0] tell_q;
+  logic [13:0] peak_q;
+  logic keeps, keeps_new;
+  logic [2:0] first;
+  logic [2:0][77:0] kept_q;  // by who refused it; those of the others are 0
+  logic [77:0] kept;
   always_comb begin
     status = sticky_q;
     status[emx_pkg::StatusHaltedLsb] = fault_i;
@@ -205,8 +189,12 @@ module emx_regs #(
     sets[emx_pkg::StatusToldLsb] = tell_valid_i;
     sets[emx_pkg::StatusRefusedLsb] = refused_valid_i != '0;
     sets[emx_pkg::StatusHostLsb] = failed;
-    clears = (put && offset == emx_pkg::Status) ? wdata_q[Causes-1:0] : '0;
+    clears = puts_status ? wdata_q[Causes-1:0] : '0;
   end
+  assign keeps = !sticky_q[emx_pkg::StatusRefusedLsb] || clears[emx_pkg::StatusRefusedLsb];
+  assign keeps_new = keeps && refused_valid_i != '0;
+  assign first = refused_valid_i & -refused_valid_i;
+  assign kept = kept_q[0] | kept_q[1] | kept_q[2];
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       run_o <= 1'b0;
@@ -216,76 +204,140 @@ module emx_regs #(
       send0_q <= '0;
       tell_q <= '0;
       peak_q <= '0;
-      refused_q <= '0;
     end else begin
-      if (put && offset == emx_pkg::Control) run_o <= wdata_q[emx_pkg::ControlRunLsb];
-      if (put && offset == emx_pkg::Mask) mask_q <= wdata_q[Causes-1:0];
-      if (put && offset == emx_pkg::Send0) send0_q <= wdata_q[38:0];
+      if (puts_control) run_o <= wdata_q[emx_pkg::ControlRunLsb];
+      if (puts_mask) mask_q <= wdata_q[Causes-1:0];
+      if (puts_send0) send0_q <= wdata_q[38:0];
       irq_o <= (status & mask_q) != '0;
       sticky_q <= sticky_q & ~clears | sets;
       if (tell_valid_i) tell_q <= tell_data_i;
       if (depth_i > peak_q) peak_q <= depth_i;
-      if (!sticky_q[emx_pkg::StatusRefusedLsb] || clears[emx_pkg::StatusRefusedLsb]) begin
-        if (refused_valid_i[2]) refused_q <= refused_packet_i[2];
-        if (refused_valid_i[1]) refused_q <= refused_packet_i[1];
-        if (refused_valid_i[0]) refused_q <= refused_packet_i[0];
-      end
+    end
+    for (int i = 0; i < 3; i++) begin
+      if (rst_i || (keeps_new && !first[i])) kept_q[i] <= '0;
+      else if (keeps_new) kept_q[i] <= refused_packet_i[i];
     end
   end
 
   // ------------------------------------------------------------------------------------------------------ the counters
-  // Events by place; each place is visited in turn. The host goes first, in every fourth cycle at most: so five bits
-  // hold what comes between.
-  logic [Counters+Reasons-1:0] events, events_q;
-  logic [Counters+Reasons-1:0][4:0] new_q;
-  logic [3:0] turn_q, place;
-  logic is_count;
-  logic [4:0] recent;
-  logic [CountW-1:0] counts_q[Places];
+  // The low bits of each are a code that counts with a shift. With its difference to the memory's low bits, the
+  // memory has the whole count again. Each cycle with an event goes on by a place but where the host reads, in every
+  // fourth at most: between two visits of a place there are fewer events than the low bits tell apart.
+  function automatic logic [LowW-1:0] next(input logic [LowW-1:0] code);
+    next = {code[LowW-2:0], code[4] ^ code[1] ^ (code[LowW-2:0] == '0)};
+  endfunction
+
+  logic [Places-1:0] events, events_q;
+  logic [1:0] from;  // who refuses for a reason
+  logic [Places-1:0][LowW-1:0] codes_q;
+  logic [3:0] turn_q, turn_d, place_q, place_d, written_q;
+  logic [Places-1:0] here_q;  // place, one-hot
+  logic [LowW-1:0] code, step, low;
+  logic [CountW-1:0] memory[Places];
+  logic [CountW-1:0] old, sum, sum_q;
+  logic reads_d, reads_q, ends_q, counts_any_q;  // the host reads one
   always_comb begin
+    from = '0;
     events = '0;
-    events[Counters-1:0] = count_i;
+    events[7:0] = count_i;
     events[Errors] = failed;
-    for (int i = 0; i < 3; i++) begin
-      for (int reason = 1; reason < Reasons; reason++) begin
-        if (refused_valid_i[i] && refused_reason_i[i] == 4'(reason)) events[Errors+reason] = 1'b1;
-      end
+    for (int reason = 1; reason <= Reasons; reason++) begin
+      from = (reason == emx_pkg::ReasonOverrun) ? 2'd1 : (reason == emx_pkg::ReasonNowhere) ? 2'd2 : 2'd0;
+      events[Refusals+reason] = refused_valid_i[from] && refused_reason_i[from] == 4'(reason);
     end
   end
-  assign is_count = access && (is_counts || is_refusals || offset == emx_pkg::HostErrors);
+  assign reads_d = host_req_valid_i && host_req_ready_o && !host_req_write_i && (is_counts || saturates);
+  assign turn_d  = turn_q + 4'(!reads_q && (clearing_q || counts_any_q));
+  assign place_d = reads_d ? {saturates, host_req_addr_i[5:3]} : turn_d;
   always_comb begin
-    place = turn_q;
-    if (access && is_counts) place = {1'b0, offset[5:3]};
-    if (access && is_refusals) place = {1'b1, offset[5:3]};
-    if (access && offset == emx_pkg::HostErrors) place = 4'(Errors);
+    code = '0;
+    for (int i = 0; i < Places; i++) code = code | codes_q[i] & {LowW{here_q[i]}};
+    low  = '0;
+    step = '0;
+    for (int i = 1; i < 2 ** LowW; i++) begin
+      step = next(step);
+      if (code == step) low = LowW'(i);
+    end
   end
+  assign old = memory[place_q];
   always_comb begin
-    recent = '0;
-    for (int i = 0; i < Counters + Reasons; i++) if (place == 4'(i)) recent = new_q[i];
+    sum = old + {(CountW - LowW)'(0), ~low};  // a carry where the low bits have begun again
+    sum[LowW-1:0] = low;
   end
-  assign sum = clearing_q ? '0 : counts_q[place] + CountW'(recent);
   always_ff @(posedge clk_i) begin
-    counts_q[place] <= sum;
+    if (!ends_q) memory[written_q] <= sum_q;
+    written_q <= place_q;
+    sum_q <= clearing_q ? '0 : sum;
+    ends_q <= !clearing_q && place_q[3] && old[16];  // one of 16 bits that is full stays so
+    for (int i = 0; i < Places; i++) here_q[i] <= place_d == 4'(i);
+    reads_q <= reads_d && !rst_i;
     if (rst_i) begin
       turn_q <= '0;
+      place_q <= '0;
       clearing_q <= 1'b1;
     end else begin
-      if (!is_count && (clearing_q || new_q != '0)) turn_q <= turn_q + 4'd1;
+      turn_q  <= turn_d;
+      place_q <= place_d;
       if (turn_q == '1) clearing_q <= 1'b0;
     end
     if (rst_i || clearing_q) begin
       events_q <= '0;
-      new_q <= '0;
+      counts_any_q <= 1'b0;
+      codes_q <= '0;
     end else begin
       events_q <= events;
-      for (int i = 0; i < Counters + Reasons; i++) begin
-        new_q[i] <= (place == 4'(i) ? '0 : new_q[i]) + 5'(events_q[i]);
+      counts_any_q <= events != '0;
+      for (int i = 0; i < Places; i++) begin
+        if (events_q[i]) codes_q[i] <= next(codes_q[i]);
       end
     end
   end
 
-  logic unused_addr;
-  assign unused_addr = ^host_req_addr_i[2:0];
-  assign busy_o = state_q != Idle || clearing_q || !host_req_ready_o || events_q != '0 || new_q != '0 ||
+  // -------------------------------------------------------------------------------------------------------- the answer
+  logic [Registers-1:0][WordW-1:0] words, words_q;
+  logic [CountW-1:0] count_q;
+  logic [39:0] word_q;
+  logic full_q;
+  always_comb begin
+    words = '0;
+    words[emx_pkg::Pe[6:3]][emx_pkg::PeNumberLsb+:10] = pe_i;
+    words[emx_pkg::Pe[6:3]][emx_pkg::PeColumnLsb+:3] = column_i;
+    words[emx_pkg::Pe[6:3]][emx_pkg::PeRowLsb+:4] = row_i;
+    words[emx_pkg::Control[6:3]][emx_pkg::ControlRunLsb] = run_o;
+    words[emx_pkg::Status[6:3]][Causes-1:0] = status;
+    words[emx_pkg::Mask[6:3]][Causes-1:0] = mask_q;
+    words[emx_pkg::Fault[6:3]][emx_pkg::FaultPcLsb+:emx_pkg::FaultPcW] = fault_pc_i;
+    words[emx_pkg::Fault[6:3]][emx_pkg::FaultCauseLsb+:emx_pkg::FaultCauseW] = fault_cause_i;
+    words[emx_pkg::Fault[6:3]][emx_pkg::FaultCodeLsb+:emx_pkg::FaultCodeW] = fault_code_i;
+    words[emx_pkg::Frame[6:3]][21:0] = frame_i;
+    words[emx_pkg::Tell[6:3]][31:0] = tell_q;
+    words[emx_pkg::Send0[6:3]][38:0] = send0_q;
+    words[emx_pkg::Refused0[6:3]][38:0] = kept[77:39];
+    words[emx_pkg::Refused1[6:3]][38:0] = kept[38:0];
+    words[emx_pkg::Depth[6:3]][emx_pkg::DepthNowLsb+:14] = depth_i;
+    words[emx_pkg::Depth[6:3]][emx_pkg::DepthPeakLsb+:14] = peak_q;
+    words[emx_pkg::Waiting[6:3]][15:0] = held_i;
+  end
+  always_ff @(posedge clk_i) begin
+    for (int i = 0; i < Registers; i++) begin
+      if (hides_q[i]) words_q[i] <= '0;
+      else if (access) words_q[i] <= words[i];
+    end
+    if (!counts_q) count_q[CountW-1:16] <= '0;
+    else if (access) count_q[CountW-1:16] <= sum[CountW-1:16];
+    if (!counts_q && !saturates_q) count_q[15:0] <= '0;
+    else if (access) count_q[15:0] <= sum[15:0];
+    if (access) full_q <= saturates_q && sum[16];
+    if (!memory_q || write_q) word_q <= '0;
+    else if (state_q == Word) word_q <= mem_rdata_i;
+  end
+  always_comb begin
+    host_rsp_rdata_o = 64'(count_q) | 64'(word_q) | {48'd0, {16{full_q}}};
+    for (int i = 0; i < Registers; i++) host_rsp_rdata_o = host_rsp_rdata_o | 64'(words_q[i]);
+  end
+
+  logic unused;
+  assign unused = ^{host_req_addr_i[2:0], host_req_wdata_i[63:40]};
+  assign busy_o = state_q != Idle || clearing_q || !host_req_ready_o || counts_any_q ||
                   irq_o != ((status & mask_q) != '0) || depth_i > peak_q;
 endmodule

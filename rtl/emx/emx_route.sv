@@ -2,11 +2,11 @@
 //
 // Purpose    in word 0, PE becomes {1, outputs}, the next hop's in bit 0; PE = 1 is here. Word 1 passes as it is. The
 //            path is a function of sender and receiver, so packets of a pair keep their order.
-// Handshake  room, as of cut_through with one channel, on both sides. pe_i, the own number, is static from the last
-//            cycle of reset on.
+// Handshake  room, as of cut_through with one channel, on both sides. pe_i, the own number, is taken in reset.
 // Latency    one cycle; a packet in two cycles.
-// Full       one packet waits here; then in_room_o is low.
+// Full       one packet waits here, its word 0 in the register that will show it; then in_room_o is low.
 // Misuse     a receiver that does not exist: both words are taken, and nowhere_o pulses with the packet, word 0 above.
+//            A packet without room is drained. Word 1 that does not follow directly: assertions only.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while in_valid_i is clear.
 // Source     paper, 2.1: circular omega of 5 columns. Numbers, and the choice among the paths of a pair, are ours: see
 //            src/emx/golden/route.rs.
@@ -35,74 +35,79 @@ module emx_route #(
   localparam int Pes = emx_pkg::SizeColumns << RowBits;
 
   function automatic logic [9:0] path(input logic [6:0] from, input logic [6:0] to);
-    logic [3:0] row, mixed;
-    int least, hops, free, at;
+    logic [3:0] row, mixed, kept;
+    logic [ 2:0] least;
+    logic [17:0] longest;
     row   = to[6:3];
     mixed = row ^ from[6:3];
-    least = int'(to[2:0]) - int'(from[2:0]);
-    if (least < 0) least = least + emx_pkg::SizeColumns;
-    // The bits of the row that the hops do not replace are there already.
-    hops = least + emx_pkg::SizeColumns;
-    for (int i = 0; i <= RowBits; i++) begin
-      if (least == i && row >> i == (from[6:3] & 4'((1 << (RowBits - i)) - 1))) hops = least;
+    least = '0;
+    for (int a = 0; a < emx_pkg::SizeColumns; a++) begin
+      for (int b = 0; b < emx_pkg::SizeColumns; b++) begin
+        if (from[2:0] == 3'(a) && to[2:0] == 3'(b)) least = 3'((b - a + emx_pkg::SizeColumns) % emx_pkg::SizeColumns);
+      end
     end
-    if (least >= RowBits) hops = least;
-    free = hops - RowBits;
-    path = 10'd1 << hops;
-    for (int i = 0; i < RowBits + emx_pkg::SizeColumns - 1; i++) begin
-      at = i < free ? RowBits + i - free : hops - 1 - i;
-      if (i < hops && at >= 0 && at < 4) path[i] = i < free ? mixed[at[1:0]] : row[at[1:0]];
-    end
+    // The path of the most hops: its last ones make the row, highest bit first; those before are free.
+    longest = 18'd1;
+    for (int i = 0; i < RowBits; i++) longest = {longest[16:0], row[i]};
+    for (int i = RowBits - 1; i >= 0; i--) longest = {longest[16:0], mixed[i]};
+    longest = longest << (emx_pkg::SizeColumns - 1 - RowBits);
+    // Five hops more replace all bits of the row; the least do if those that they do not replace are there already.
+    kept = 4'((1 << RowBits) - 1) & (4'hf << least);
+    if (((row ^ (from[6:3] << least)) & kept) != '0) longest = longest << emx_pkg::SizeColumns;
+    path = 10'((longest << least) >> (RowBits + emx_pkg::SizeColumns - 1));
   endfunction
 
-  logic known, refused_q;
+  logic head, known, arrive, goes, second;
+  logic waits_q;  // a packet that is not yet shown
+  logic rest_comes_q;  // its word 1 is on the link, or that of the packet that is shown
+  logic late_q;  // the next word of out_data_o is behind it, in rest_q
+  logic refused_q;
   logic [9:0] pe;
-  logic [6:0] here, there;
-  logic [W-1:0] data, first_q;
-  logic [15:0] unused_drained;
-  logic passing, unused_out;
-  logic [1:0] out_vc, won;
+  logic [6:0] there, here_q;
+  logic [W-1:0] data, rest_q, first_q;
 
-  assign here = emx_place_pkg::place_of(3'(RowBits), pe_i);
-  assign there = emx_place_pkg::place_of(3'(RowBits), pe);
+  assign head = in_valid_i && !in_last_i;
   assign pe = in_data_i[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
   assign known = int'(pe) < Pes;
+  assign arrive = head && known && in_room_o;
+  assign second = out_valid_o && !out_last_o;
+  assign goes = (waits_q || arrive) && !second && out_room_i;
+  assign there = emx_place_pkg::place_of(3'(RowBits), rst_i ? pe_i : pe);
   always_comb begin
     data = in_data_i;
-    if (!in_last_i) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here, there);
+    if (head) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here_q, there);
   end
-
-  cut_through #(
-      .N       (1),
-      .Channels(1),
-      .Packets (1),
-      .W       (W)
-  ) u_cut_through (
-      .clk_i      (clk_i),
-      .rst_i      (rst_i),
-      .in_valid_i (in_valid_i),
-      .in_vc_i    (2'd0),
-      .in_data_i  (data),
-      .in_last_i  (in_last_i),
-      .in_out_i   (known),
-      .in_to_i    (2'd0),
-      .in_room_o  (in_room_o),
-      .out_valid_o(out_valid_o),
-      .out_vc_o   (out_vc),
-      .out_data_o (out_data_o),
-      .out_last_o (out_last_o),
-      .out_room_i (out_room_i),
-      .won_o      (won),
-      .busy_o     (passing),
-      .drained_o  (unused_drained)
-  );
-  assign unused_out = ^{out_vc, won};
+  assign in_room_o = !waits_q;
 
   always_ff @(posedge clk_i) begin
-    if (in_valid_i && !in_last_i) first_q <= in_data_i;
+    if (arrive || second || late_q) out_data_o <= late_q ? rest_q : data;
+    if (arrive || rest_comes_q) rest_q <= data;
+    if (head) first_q <= in_data_i;
     if (in_valid_i && refused_q) nowhere_packet_o <= {first_q, in_data_i};
-    if (rst_i) {refused_q, nowhere_o} <= '0;
-    else {refused_q, nowhere_o} <= {in_valid_i && !in_last_i && !known, refused_q};
+    if (rst_i) begin
+      here_q <= there;
+      {waits_q, rest_comes_q, late_q, out_valid_o, out_last_o, refused_q, nowhere_o} <= '0;
+    end else begin
+      waits_q <= (waits_q || arrive) && !goes;
+      rest_comes_q <= arrive;
+      late_q <= waits_q ? goes : arrive && second;
+      out_valid_o <= goes || second;
+      out_last_o <= second;
+      {refused_q, nowhere_o} <= {head && !known, refused_q};
+    end
   end
-  assign busy_o = passing || refused_q || nowhere_o;
+  assign busy_o = waits_q || out_valid_o || refused_q || nowhere_o;
+
+`ifdef TSUNAGI_ASSERT
+  logic inside_q;
+  always_ff @(posedge clk_i) begin
+    inside_q <= !rst_i && head;
+    if (!rst_i) begin
+      assert (inside_q ? in_valid_i && in_last_i : !(in_valid_i && in_last_i))
+      else $error("emx_route: word 1 does not follow directly behind word 0");
+      assert (!head || in_room_o)
+      else $error("emx_route: a packet without room");
+    end
+  end
+`endif
 endmodule

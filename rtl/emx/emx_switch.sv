@@ -2,7 +2,7 @@
 //
 // Purpose    carries packets by the path in their word 0: PE 1 is here; else bit 0 names the output link, and the rest
 //            of the path goes on. The channel beyond is one higher behind column 4.
-// Handshake  room, as of cut_through; column_i is static from the last cycle of reset on.
+// Handshake  room, as of cut_through; column_i is that of the last cycle of reset.
 // Latency    one cycle; k hops take k + 1, from the link into the first switch to the PE's input.
 // Order      packets of one sender to one receiver do not overtake each other.
 // Full       see cut_through. The channels (channel, column) rise along a path, so packets never wait in a circle;
@@ -39,11 +39,15 @@ module emx_switch #(
     output logic              busy_o,
     output logic [15:0]       drained_o
 );
-  logic [2:0][1:0] in_vc, in_to, out_vc, unused_won;
+  logic [2:0][1:0] in_vc, out_vc, unused_won;
   logic [2:0][W-1:0] came, in_data, out_data;
   logic [2:0] in_last, out_valid, out_last;
-  logic [2:0][2:0] in_out, in_room;
+  logic [2:0][2:0] in_out, in_room, out_room;
   logic unused_pe;
+
+  // Within the switch a packet keeps its channel.
+  logic rise_q;  // on the links behind it the channel is one higher
+  always_ff @(posedge clk_i) if (rst_i) rise_q <= column_i == 3'(emx_pkg::SizeColumns - 1);
 
   assign came = {pe_in_data_i, link_in_data_i};
   assign in_vc = {2'd0, link_in_vc_i};
@@ -51,12 +55,9 @@ module emx_switch #(
   for (genvar i = 0; i < 3; i++) begin : gen_in
     logic [emx_pkg::PktW0PeW-1:0] path;
     logic here, none;
-    logic [2:0] beyond;
     assign path = came[i][emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
     assign here = path == emx_pkg::PktW0PeW'(1);
-    assign beyond = {1'b0, in_vc[i]} + 3'(column_i == 3'(emx_pkg::SizeColumns - 1));
-    assign none = path == '0 || (!here && beyond >= 3'(emx_pkg::SizeChannels));
-    assign in_to[i] = here ? 2'd0 : beyond[1:0];
+    assign none = path == '0 || (!here && rise_q && in_vc[i] == 2'(emx_pkg::SizeChannels - 1));
     assign in_out[i] = none ? '0 : here ? 3'b100 : path[0] ? 3'b010 : 3'b001;
     always_comb begin
       in_data[i] = came[i];
@@ -77,13 +78,13 @@ module emx_switch #(
       .in_data_i  (in_data),
       .in_last_i  (in_last),
       .in_out_i   (in_out),
-      .in_to_i    (in_to),
+      .in_to_i    (in_vc),
       .in_room_o  (in_room),
       .out_valid_o(out_valid),
       .out_vc_o   (out_vc),
       .out_data_o (out_data),
       .out_last_o (out_last),
-      .out_room_i ({2'd0, pe_out_room_i, link_out_room_i}),
+      .out_room_i (out_room),
       .won_o      (unused_won),
       .busy_o     (busy_o),
       .drained_o  (drained_o)
@@ -94,6 +95,10 @@ module emx_switch #(
   assign {pe_out_valid_o, link_out_valid_o} = out_valid;
   assign {pe_out_last_o, link_out_last_o} = out_last;
   assign {pe_out_data_o, link_out_data_o} = out_data;
-  assign link_out_vc_o = out_vc[1:0];
-  assign unused_pe = ^{out_vc[2], in_room[2][2:1]};
+  for (genvar o = 0; o < 2; o++) begin : gen_out
+    assign link_out_vc_o[o] = out_vc[o] + 2'(rise_q);
+    assign out_room[o] = rise_q ? link_out_room_i[o] >> 1 : link_out_room_i[o];
+  end
+  assign out_room[2] = {3{pe_out_room_i}};
+  assign unused_pe   = ^{out_vc[2], in_room[2][2:1]};
 endmodule

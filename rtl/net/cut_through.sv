@@ -119,11 +119,11 @@ module cut_through #(
     assign from = second ? from_q : first;
     always_comb begin
       beyond   = '0;
-      data     = '0;
+      data     = word[0];
       won_o[o] = '0;
       for (int i = 0; i < N; i++) begin
         if (first[i]) beyond = beyond | to[i];
-        if (from[i]) data = data | word[i];
+        if (from[i]) data = word[i];
         if (from_q[i]) won_o[o] = 2'(i);
       end
     end

@@ -35,9 +35,10 @@ module cut_through_input #(
 );
   localparam int PtrW = Packets > 2 ? 2 : 1;
   localparam int Slots = 1 << PtrW;
-  localparam int CountW = $clog2(Packets + 1);
+  localparam int WayW = N + 2;
 
   logic head, good, arrive;
+  logic [1:0] came_change;  // between its channel and that beyond: kept instead, as where there is none it costs none
   logic [3:0] room;  // of channels that do not exist: none
   logic [Channels-1:0] on, has, could, pick, take;
   // By channel, of its first packet: outputs, if they are open; channel beyond.
@@ -48,18 +49,27 @@ module cut_through_input #(
   assign head = valid_i && !last_i;
   assign room = 4'(room_o);
   assign good = out_i != '0 && room[vc_i] && int'(to_i) < Channels;
+  assign came_change = to_i ^ vc_i;
   assign arrive = head && good;
   assign drained_o = head && !good;
 
   for (genvar v = 0; v < Channels; v++) begin : gen_channel
-    logic [N+1:0] way_q[Slots];
+    // Of the first packet, the second one and so on; above them one that comes.
+    logic [Packets*WayW-1:0] way_q;
+    logic [(Packets+1)*WayW-1:0] way;
+    logic [Packets-1:0] free_q;
+    logic [Packets:0] free;
     logic [PtrW-1:0] write_q, read_q;
-    logic [CountW-1:0] count_q, count_d;
     logic [N-1:0] out, open;
+    logic [1:0] change;
 
+    assign way = {out_i, came_change, way_q};
+    assign free = {1'b1, free_q};
+    assign room_o[v] = free_q[Packets-1];
     assign on[v] = arrive && vc_i == 2'(v);
-    assign has[v] = count_q != '0;
-    assign {out, tos[v]} = has[v] ? way_q[read_q] : {out_i & {N{on[v]}}, to_i};
+    assign has[v] = !free[0];
+    assign {out, change} = has[v] ? way_q[0+:WayW] : {out_i & {N{on[v]}}, came_change};
+    assign tos[v] = change ^ 2'(v);
     always_comb begin
       open = '0;
       for (int o = 0; o < N; o++) for (int c = 0; c < Channels; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
@@ -67,22 +77,22 @@ module cut_through_input #(
     assign opens[v] = out & open;
     assign could[v] = opens[v] != '0;
     assign take[v] = pick[v] && grant_i;
-    assign count_d = count_q + CountW'(on[v]) - CountW'(take[v]);
     assign write_at[v] = write_q;
     assign read_at[v] = read_q;
 
     always_ff @(posedge clk_i) begin
-      if (on[v]) way_q[write_q] <= {out_i, to_i};
+      for (int p = 0; p < Packets; p++) begin
+        if (take[v] || (on[v] && free[p]))
+          way_q[p*WayW+:WayW] <= free[p+1] ? way[Packets*WayW+:WayW] : way[(p+1)*WayW+:WayW];
+      end
       if (rst_i) begin
-        count_q <= '0;
-        room_o[v] <= 1'b1;
+        free_q  <= '1;
         write_q <= '0;
-        read_q <= '0;
+        read_q  <= '0;
       end else begin
-        count_q <= count_d;
-        room_o[v] <= count_d < CountW'(Packets);
+        if (on[v] != take[v]) free_q <= on[v] ? Packets'({free_q, 1'b0}) : free[Packets:1];
         write_q <= write_q + PtrW'(on[v]);
-        read_q <= read_q + PtrW'(take[v]);
+        read_q  <= read_q + PtrW'(take[v]);
       end
     end
   end

@@ -22,7 +22,7 @@ pub struct Tsunagi {
 #[derive(Subcommand)]
 pub enum Command {
     /// Lists machines, experiments, scenarios, waves and parameters with their origins
-    #[command(after_help = "Examples:\n  tsunagi list\n  tsunagi list --json")]
+    #[command(after_help = examples::list())]
     List(ListArgs),
     /// Runs one small scenario and prints its measurements
     #[command(after_help = examples::run())]
@@ -45,6 +45,12 @@ pub enum Command {
     /// Measures the speed of the simulation
     #[command(after_help = examples::bench())]
     Bench(BenchArgs),
+    /// Prints a script with which a shell completes this command
+    #[command(after_help = examples::completions())]
+    Completions(CompletionsArgs),
+    /// Writes manual pages of this command and its subcommands
+    #[command(after_help = examples::man())]
+    Man(ManArgs),
 }
 
 /// A machine by its name.
@@ -106,11 +112,40 @@ impl Set {
     }
 }
 
+/// The output's format.
 #[derive(Args)]
-pub struct ListArgs {
+pub struct Format {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print CSV: a line of names, and one for each row
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// Only this machine [default: all machines]
+    #[arg(value_parser = machine())]
+    pub machine: Option<&'static dyn Machine>,
+    /// Only the parameters
+    #[arg(long)]
+    pub params: bool,
+    #[command(flatten)]
+    pub format: Format,
+}
+
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell that is to complete
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub struct ManArgs {
+    /// The folder of the pages
+    #[arg(long, value_name = "DIR", default_value = "out/man")]
+    pub out: PathBuf,
 }
 
 /// Names and values of the given scenario options, of any machine.
@@ -218,9 +253,8 @@ pub struct RunArgs {
     /// Write the program of the NIC's processor to this file, with the cycles of each line
     #[arg(long, value_name = "FILE")]
     pub listing: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: Format,
 }
 
 /// An experiment's id, in upper or lower case.
@@ -253,9 +287,8 @@ pub struct ReproArgs {
     /// Run the full trial counts instead of the shortened defaults; slow on the RTL
     #[arg(long)]
     pub full: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: Format,
     /// Write rows.json and report.html to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -263,7 +296,7 @@ pub struct ReproArgs {
     #[arg(long, requires = "out")]
     pub waves: bool,
     /// Print a short summary of each machine instead of tables, and the progress every 20 seconds
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub brief: bool,
     /// Also print the tables
     #[arg(short, long, requires = "brief")]
@@ -312,9 +345,8 @@ pub struct SendArgs {
     /// Flip this bit before the comparison, which must then fail
     #[arg(long, hide = true, value_name = "BIT")]
     pub flip_bit: Option<u64>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: Format,
 }
 
 #[derive(Args)]
@@ -383,7 +415,6 @@ pub struct BenchArgs {
     /// The machine to simulate
     #[arg(value_parser = machine(), default_value = machines::all()[0].name())]
     pub machine: &'static dyn Machine,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: Format,
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::args::BenchArgs;
-use super::{CliError, run, table};
+use super::table::{self, Table};
+use super::{CliError, run};
 use crate::harness::params::Settings;
 use crate::harness::wave::Probe;
 use crate::machine::{Run, Whole};
@@ -73,6 +74,45 @@ struct Line {
     bytes_per_second: f64,
 }
 
+/// A speed as CSV has it.
+#[derive(Serialize)]
+struct Flat {
+    machine: &'static str,
+    workload: &'static str,
+    backend: BackendKind,
+    /// Of transfer, in B.
+    bytes: Option<u64>,
+    bytes_per_second: Option<f64>,
+    cycles_per_second: Option<f64>,
+}
+
+impl Bench {
+    fn lines(&self, machine: &'static str) -> impl Iterator<Item = Flat> {
+        let flat = move |workload, backend| Flat {
+            machine,
+            workload,
+            backend,
+            bytes: None,
+            bytes_per_second: None,
+            cycles_per_second: None,
+        };
+        let machines = self.machines.iter().map(move |line| Flat {
+            bytes: Some(line.bytes),
+            bytes_per_second: Some(line.bytes_per_second),
+            ..flat(line.workload, line.backend)
+        });
+        let networks = self
+            .networks
+            .iter()
+            .map(|network| (network.traffic, network.cycles_per_second));
+        let whole = self.whole.iter().map(|whole| (whole.workload, whole.cycles_per_second));
+        machines.chain(networks.chain(whole).map(move |(workload, rate)| Flat {
+            cycles_per_second: Some(rate),
+            ..flat(workload, BackendKind::Rtl)
+        }))
+    }
+}
+
 pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let (bytes, count) = (32 * 1024, 8);
     let amounts = [bytes, count].map(|amount: u32| amount.to_string());
@@ -110,38 +150,39 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         Network::of(bench.traffic[1], second),
     ];
     let whole = bench.whole.as_ref().map(Speed::of).transpose()?;
-    if args.json {
-        table::print_json(&Bench {
-            machines: lines,
-            networks,
-            whole,
-        })?;
-        return Ok(());
+    let speeds = Bench {
+        machines: lines,
+        networks,
+        whole,
+    };
+    if args.format.json {
+        table::print_json(&speeds)
+    } else if args.format.csv {
+        table::print_csv(speeds.lines(args.machine.name()))
+    } else {
+        print(&speeds, args.machine.name(), bench.network)
     }
-    let mut shown = table::new(
+}
+
+/// The speeds as tables.
+fn print(bench: &Bench, machine: &str, network: &'static str) -> Result<(), CliError> {
+    let mut shown = Table::new(
         &["machine", "workload", "backend", "bytes", "seconds", "bytes/s"],
         &[3, 4, 5],
     );
-    for line in &lines {
+    for line in &bench.machines {
         let numbers = [
             line.bytes.to_string(),
             format!("{:.3}", line.seconds),
             format!("{:.0}", line.bytes_per_second),
         ];
         let [bytes, seconds, rate] = &numbers;
-        shown.add_row([
-            args.machine.name(),
-            line.workload,
-            line.backend.name(),
-            bytes,
-            seconds,
-            rate,
-        ]);
+        shown.add_row([machine, line.workload, line.backend.name(), bytes, seconds, rate]);
     }
-    table::print(shown.trim_fmt())?;
-    let columns = [bench.network, "offered", "accepted", "cycles/s"];
-    let mut shown = table::new(&columns, &[1, 2, 3]);
-    for network in &networks {
+    table::print(shown)?;
+    let columns = [network, "offered", "accepted", "cycles/s"];
+    let mut shown = Table::new(&columns, &[1, 2, 3]);
+    for network in &bench.networks {
         let (offered, accepted) = (format!("{:.3}", network.offered), format!("{:.3}", network.accepted));
         shown.add_row([
             network.traffic,
@@ -150,10 +191,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             &format!("{:.0}", network.cycles_per_second),
         ]);
     }
-    table::print(shown.trim_fmt())?;
-    let Some(whole) = whole else { return Ok(()) };
-    let mut shown = table::new(&["whole machine", "cycles", "cycles/s"], &[1, 2]);
+    table::print(shown)?;
+    let Some(whole) = &bench.whole else { return Ok(()) };
+    let mut shown = Table::new(&["whole machine", "cycles", "cycles/s"], &[1, 2]);
     let numbers = [whole.cycles.to_string(), format!("{:.0}", whole.cycles_per_second)];
     shown.add_row([whole.workload, &numbers[0], &numbers[1]]);
-    table::print(shown.trim_fmt())
+    table::print(shown)
 }

@@ -157,6 +157,25 @@ pub fn report() -> String {
     )])
 }
 
+pub fn list() -> String {
+    let name = first().name();
+    let of = |rest: &str| format!("tsunagi list{rest}");
+    commands([
+        of(""),
+        of(&format!(" {name}")),
+        of(&format!(" {name} --params --csv")),
+        of(" --json"),
+    ])
+}
+
+pub fn completions() -> String {
+    commands(["tsunagi completions bash > ~/.local/share/bash-completion/completions/tsunagi".into()])
+}
+
+pub fn man() -> String {
+    commands(["tsunagi man --out out/man".into(), "man out/man/tsunagi-repro.1".into()])
+}
+
 pub fn bench() -> String {
     let of = |machine: &&'static dyn Machine| format!("tsunagi bench {}", machine.name());
     let json = format!("tsunagi bench {} --json", first().name());

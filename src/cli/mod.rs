@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod docs;
 mod examples;
 mod list;
 mod progress;
@@ -115,5 +116,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Wave(args) => wave::wave(&args),
         Command::Report(args) => repro::report(&args),
         Command::Bench(args) => bench::bench(&args),
+        Command::Completions(args) => docs::completions(&args),
+        Command::Man(args) => docs::man(&args),
     }
 }

@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::args::{Backends, ReportArgs, ReproArgs};
 use super::progress::Progress;
-use super::{CliError, list, make_folder, table, wave, write};
+use super::table::{self, Table};
+use super::{CliError, list, make_folder, wave, write};
 use crate::harness::params::Settings;
 use crate::machine::Machine;
 use crate::machines;
 use crate::report::{Page, ParamLine, render};
-use crate::repro::row::{Row, number};
+use crate::repro::row::{Origin, Paper, Row, number};
 use crate::repro::summary::Summary;
 use crate::repro::{Outcome, Request, pool};
 
@@ -23,6 +26,57 @@ struct Results {
 impl Results {
     fn rows(&self) -> impl Iterator<Item = &Row> {
         self.outcomes.iter().flat_map(|o| &o.rows)
+    }
+}
+
+/// A row as CSV has it: a number of a source is a range of which both ends may be equal.
+#[derive(Serialize)]
+struct Line<'a> {
+    machine: &'static str,
+    experiment: &'static str,
+    row: &'a str,
+    backend: &'static str,
+    quantity: &'a str,
+    unit: &'static str,
+    paper_low: Option<f64>,
+    paper_high: Option<f64>,
+    expected: Option<f64>,
+    ours: f64,
+    difference_percent: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    bounds_by: &'static str,
+    formula: &'static str,
+    kind: &'static str,
+    depends_on: String,
+    pass: Option<bool>,
+    reason: &'static str,
+}
+
+impl Line<'_> {
+    fn of(row: &Row) -> Line<'_> {
+        let (paper_low, paper_high) = row.paper.map(Paper::ends).unzip();
+        Line {
+            machine: row.machine,
+            experiment: row.experiment,
+            row: &row.row,
+            backend: row.backend.name(),
+            quantity: &row.quantity,
+            unit: row.unit,
+            paper_low,
+            paper_high,
+            expected: row.expected,
+            ours: row.ours,
+            difference_percent: row.difference(),
+            low: row.low,
+            high: row.high,
+            bounds_by: row.bounds_by.map_or("", Origin::name),
+            formula: row.formula.unwrap_or_default(),
+            kind: row.kind_name(),
+            depends_on: row.depends_on.join(" "),
+            pass: row.pass,
+            reason: row.reason.unwrap_or_default(),
+        }
     }
 }
 
@@ -88,8 +142,10 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
             left.push(Left { report, wave });
         }
     }
-    if args.json {
+    if args.format.json {
         table::print_json(&rows)?;
+    } else if args.format.csv {
+        table::print_csv(rows.iter().map(|row| Line::of(row)))?;
     } else {
         for results in &all {
             if args.verbose || !args.brief {
@@ -220,7 +276,7 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
         e.title,
         outcome.backend.name()
     ))?;
-    let mut shown = table::new(
+    let mut shown = Table::new(
         &["quantity", "paper", "ours", "difference", "bounds", "by", "kind", ""],
         &[1, 2, 3, 4],
     );
@@ -237,7 +293,7 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
             r.verdict(),
         ]);
     }
-    table::print(shown.trim_fmt())?;
+    table::print(shown)?;
     for (row, reason) in outcome.rows.iter().filter_map(|r| Some((&r.row, r.reason?))) {
         table::print(format!("{row} is missed: {reason}"))?;
     }

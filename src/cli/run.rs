@@ -3,11 +3,25 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use serde::Serialize;
+
+use super::CliError;
 use super::args::RunArgs;
-use super::{CliError, table};
+use super::table::{self, Table};
+use crate::harness::names;
 use crate::harness::wave::Probe;
 use crate::machine::{Machine, Run, Scenario};
+use crate::repro::Quantity;
 use crate::repro::row::number;
+
+/// A measurement as CSV has it.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+    quantity: &'static str,
+}
 
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let options = args.options.given();
@@ -37,16 +51,25 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
             notes.push(note);
         }
     }
-    if args.json {
+    if args.format.csv {
+        let line = |(q, value): &(&Quantity, f64)| Line {
+            name: q.name,
+            value: *value,
+            unit: q.unit,
+            quantity: q.what,
+        };
+        return table::print_csv(measured.values.iter().map(line));
+    }
+    if args.format.json {
         let values = measured.values.iter().map(|(q, value)| (q.name, *value));
         return table::print_json(&values.collect::<BTreeMap<&str, f64>>());
     }
-    let mut shown = table::new(&["quantity", "value", "unit", "in --json"], &[1]);
+    let mut shown = Table::new(&["quantity", "value", "unit", "in --json"], &[1]);
     for (q, value) in &measured.values {
         shown.add_row([q.what, &number(*value), q.unit, q.name]);
     }
     table::print(format!("{} on the {}", measured.done, args.backend.kind().name()))?;
-    table::print(shown.trim_fmt())?;
+    table::print(shown)?;
     notes.iter().try_for_each(table::print)
 }
 
@@ -56,7 +79,12 @@ pub fn scenario(machine: &dyn Machine, name: &str, options: &[(&str, &str)]) -> 
     let known = machine.facts().scenarios;
     let Some(scenario) = known.iter().find(|scenario| scenario.name == name) else {
         let known: Vec<&str> = known.iter().map(|scenario| scenario.name).collect();
-        return Err(refuse(name, &format!("{} has {}", machine.name(), known.join(", "))));
+        let why = format!(
+            "{} has no such scenario; {}",
+            machine.name(),
+            names::propose(name, &known)
+        );
+        return Err(refuse(name, &why));
     };
     for (option, value) in options {
         // A scenario must not ignore a given option.

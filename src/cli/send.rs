@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde_json::json;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::args::SendArgs;
@@ -15,6 +15,23 @@ use crate::{NodeId, Picos};
 
 /// Longer files are refused: some, like devices, have no end.
 const MOST: u64 = 1 << 28;
+
+/// A transfer as JSON and CSV have it.
+#[derive(Serialize)]
+struct Transfer<'a> {
+    machine: &'static str,
+    pes: u16,
+    from: u16,
+    to: u16,
+    backend: &'static str,
+    file: &'a Path,
+    bytes: u64,
+    sha256_sent: &'a str,
+    sha256_received: &'a str,
+    equal: bool,
+    time_us: f64,
+    mb_s: f64,
+}
 
 /// The result of a transfer.
 struct Carried {
@@ -44,13 +61,24 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
     } else {
         0.0
     };
-    if args.json {
-        table::print_json(&json!({
-            "machine": args.machine.name(), "pes": args.pes, "from": args.from, "to": args.to,
-            "backend": args.backend.kind().name(), "file": args.file, "bytes": carried.bytes,
-            "sha256_sent": carried.sent, "sha256_received": carried.received, "equal": equal,
-            "time_us": carried.time.as_us(), "mb_s": rate,
-        }))?;
+    let transfer = Transfer {
+        machine: args.machine.name(),
+        pes: args.pes,
+        from: args.from,
+        to: args.to,
+        backend: args.backend.kind().name(),
+        file: &args.file,
+        bytes: carried.bytes,
+        sha256_sent: &carried.sent,
+        sha256_received: &carried.received,
+        equal,
+        time_us: carried.time.as_us(),
+        mb_s: rate,
+    };
+    if args.format.json {
+        table::print_json(&transfer)?;
+    } else if args.format.csv {
+        table::print_csv([transfer])?;
     } else {
         table::print(format!(
             "{}: {} B from {} to {} of {} PEs ({})",

@@ -14,7 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::args::SoakArgs;
 use super::progress::Progress;
-use super::{CliError, make_folder, table, write};
+use super::table::{self, Table};
+use super::{CliError, make_folder, write};
 use crate::Picos;
 use crate::campaign::shrink::shrink;
 use crate::campaign::{self, Broken, Campaign, Case, Clause, Met, On};
@@ -236,14 +237,14 @@ fn seeds(
 fn print_met(met: &Met) -> Result<(), CliError> {
     let states = Doing::NAMES;
     let columns: Vec<&str> = ["fault met"].into_iter().chain(states.iter().copied()).collect();
-    let mut shown = table::new(&columns, &(1..columns.len()).collect::<Vec<_>>());
+    let mut shown = Table::new(&columns, &(1..columns.len()).collect::<Vec<_>>());
     let is_met = |fault: &&str| met.keys().any(|(met, _)| met == fault);
     for fault in Fault::NAMES.into_iter().filter(is_met) {
         let count = |state: &&str| met.get(&(fault, *state)).map_or("-".into(), u64::to_string);
         let row: Vec<String> = [fault.to_owned()].into_iter().chain(states.iter().map(count)).collect();
         shown.add_row(row);
     }
-    table::print(shown.trim_fmt())
+    table::print(shown)
 }
 
 /// Makes a failing case small, and leaves it with the wave of its end.

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::args::{WaveArgs, WaveFormat};
-use super::{CliError, make_folder, remove, run, table, write};
+use super::table::{self, Table};
+use super::{CliError, make_folder, remove, run, write};
 use crate::Picos;
+use crate::harness::names;
 use crate::harness::params::Settings;
 use crate::harness::wave::{Probe, WaveRequest};
 use crate::machine::{Machine, Run, Wave};
@@ -25,14 +27,15 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
     });
     let Some((machine, wave)) = named else {
         let known: Vec<String> = machines::all().iter().flat_map(|machine| names(*machine)).collect();
-        let text = format!("unknown wave `{}`; known: {}", args.wave, known.join(", "));
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let text = format!("unknown wave `{}`; {}", args.wave, names::propose(&args.wave, &known));
         return Err(CliError::Usage(text));
     };
     let files = make(machine, wave, &args.set.settings(), args.format, &args.out)?;
-    let mut shown = table::new(&["viewer", "command"], &[]);
+    let mut shown = Table::new(&["viewer", "command"], &[]);
     shown.add_row(["GTKWave", &files.gtkwave()]);
     shown.add_row(["Surfer", &files.surfer()]);
-    table::print(shown.trim_fmt())
+    table::print(shown)
 }
 
 /// Writes a machine's first wave to `folder`.

@@ -20,6 +20,7 @@ use super::regs::{
 use crate::harness::asm::expr::{self, Cursor, Expr, Scope, in_range};
 use crate::harness::asm::listing::{self, Row};
 use crate::harness::asm::{self, STATEMENT_BYTES};
+use crate::harness::names;
 
 pub use crate::harness::asm::{AsmError, Place, Refusal, Source};
 
@@ -397,7 +398,7 @@ impl Assembler<'_> {
         }
         let Some((_, fields)) = PSEUDO.iter().find(|(pseudo, _)| *pseudo == name) else {
             let pseudo = PSEUDO.iter().map(|(name, _)| *name);
-            let nearest = asm::nearest(name, OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES));
+            let nearest = names::nearest(name, OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES));
             let name = name.to_owned();
             return Err(Refusal::Unknown { name, nearest });
         };

@@ -152,14 +152,21 @@ pub trait Backend {
 
     fn word(&mut self, pe: u32, addr: u32) -> u32;
 
+    /// Blocks of so many words, each from an address of a PE on.
+    fn blocks(&mut self, places: &[(u32, u32)], words: u32) -> Vec<Vec<u32>> {
+        let mut block = |&(pe, addr): &(u32, u32)| (addr..addr + words).map(|addr| self.word(pe, addr)).collect();
+        places.iter().map(&mut block).collect()
+    }
+
     /// Words from an address on.
     fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
-        (addr..addr + count).map(|addr| self.word(pe, addr)).collect()
+        self.blocks(&[(pe, addr)], count).remove(0)
     }
 
     /// The same words of each PE.
     fn words_of_all(&mut self, addr: u32, count: u32) -> Vec<Vec<u32>> {
-        (0..self.pes()).map(|pe| self.words(pe, addr, count)).collect()
+        let places: Vec<_> = (0..self.pes()).map(|pe| (pe, addr)).collect();
+        self.blocks(&places, count)
     }
 
     /// The RTL writes the wave that is asked for, of the first run, which begins at time 0.

@@ -16,6 +16,7 @@ pub mod host_port;
 pub mod linear;
 pub mod machine;
 pub mod memory;
+pub mod names;
 pub mod params;
 pub mod seed;
 pub mod stream;

@@ -1,5 +1,6 @@
 //! Tables of parameters: one line for each number, with its origin, from which a machine's `Config` is made.
 
+use super::names;
 use crate::Picos;
 
 /// Where a number comes from. What follows from others is no parameter but a function of the configuration.
@@ -72,7 +73,7 @@ impl Settings {
 /// Why a parameter could not be set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {
-    #[error("unknown parameter `{name}`; known: {}", known.join(", "))]
+    #[error("unknown parameter `{name}`; {}", names::propose(name, known))]
     Unknown { name: String, known: Vec<&'static str> },
     #[error("parameter `{name}` = {value} {unit} is outside {min} to {max}")]
     OutOfRange {

@@ -15,6 +15,7 @@ use super::isa::{Field, Insn, OPS, Op, REGISTERS};
 use crate::harness::asm::expr::{self, Cursor, Expr, Scope, in_range};
 use crate::harness::asm::listing::{self, Row};
 use crate::harness::asm::{self, STATEMENT_BYTES};
+use crate::harness::names;
 
 pub use crate::harness::asm::{AsmError, Place, Refusal, Source};
 
@@ -546,7 +547,7 @@ fn numbered(name: &str) -> Option<i64> {
 /// The instruction or directive that looks most like `name`.
 fn nearest(name: &str) -> Option<&'static str> {
     let pseudo = PSEUDO.iter().map(|(name, _)| *name);
-    asm::nearest(name, OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES))
+    names::nearest(name, OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES))
 }
 
 /// Every line of the sources, with its words; `cycles` says what stands beside a word.

@@ -83,6 +83,16 @@ pub enum Paper {
     Range(f64, f64),
 }
 
+impl Paper {
+    /// The least and the greatest number that it gives.
+    pub fn ends(self) -> (f64, f64) {
+        match self {
+            Paper::Value(value) => (value, value),
+            Paper::Range(low, high) => (low, high),
+        }
+    }
+}
+
 /// Origin of a parameter's value, as far as the kind of a row depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Provenance {

@@ -309,6 +309,8 @@ fn each_twin_is_caught() {
             (Read, &[Link], &|cases| checks(&unit::<TwinMemoryTag>(), cases)),
             // A fetch sees the word of the other port.
             (Fetch, &[], &|cases| checks(&unit::<TwinMemoryFetch>(), cases)),
+            // A fetch of a word that is written gives the one before.
+            (Fetch, &[], &|cases| checks(&unit::<TwinMemoryCollides>(), cases)),
             // A read of the host changes the presence bit.
             (Presence, &[], &|cases| checks(&unit::<TwinMemoryPresence>(), cases)),
             // A read of word 0 gives a link.

@@ -704,7 +704,7 @@ fn each_twin_is_caught() {
             (Read, &[Gating], &|cases| checks(&unit::<TwinEmxRegsPeak>(), cases)),
             // A cause that comes as it is cleared is lost.
             (Read, &[Interrupt], &|cases| checks(&unit::<TwinEmxRegsClears>(), cases)),
-            // Events of the cycle in which a counter is visited are lost.
+            // Events of a cycle in which a counter is visited are lost.
             (Count, &[Gating], &|cases| checks(&unit::<TwinEmxRegsEvent>(), cases)),
             (Count, &[], &|cases| counts(&unit::<TwinEmxRegsWraps>(), cases)),
             // What is refused runs threads.

@@ -84,6 +84,37 @@ fn in_a_pull() {
     }
 }
 
+/// Bursts each way wait for the ends of those before them.
+#[test]
+fn with_memory_of_any_speed() {
+    let place = Place::new(layout::MEMORY, 0x1_0000);
+    for (read, write, pause) in [
+        (0, 0, 0),
+        (100, 4, 0),
+        (1000, 4, 0),
+        (6, 100, 0),
+        (6, 1000, 0),
+        (6, 4, 100),
+    ] {
+        let config = Config {
+            mem_read_latency: read,
+            mem_write_latency: write,
+            mem_overhead: pause,
+            ..Config::paper()
+        };
+        let what = format!("latency {read} and {write}, pause {pause}");
+        for how in [How::Botf, How::Rdma] {
+            let message = Message::push(B, place).by(how);
+            agree_on(&format!("{what}, {how:?}"), &config, send(message, 46_400));
+        }
+        agree_on(&format!("{what}, PULL"), &config, |sim| {
+            timed(sim, async move |node| {
+                node.pull(B, place, Addr(0), 40_000).await.unwrap()
+            })
+        });
+    }
+}
+
 #[test]
 fn in_indirect_writes() {
     let kind = TYPE_INDIRECT;

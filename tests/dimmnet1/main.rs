@@ -10,3 +10,4 @@ mod firmware_paths;
 mod host;
 mod packet;
 mod parameters;
+mod pushed;

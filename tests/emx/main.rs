@@ -7,3 +7,4 @@ mod command;
 mod criteria;
 mod host;
 mod parameters;
+mod pushed;

@@ -128,7 +128,7 @@ fn each_machine_is_tested_with_its_programs_and_with_no_other_machines() {
     assert!(
         recipe(&["test"])
             .iter()
-            .any(|line| line.ends_with(" cargo test --workspace"))
+            .any(|line| line.ends_with(" -- cargo test --workspace"))
     );
 }
 
@@ -141,4 +141,45 @@ fn a_machine_that_is_not_known_is_named_with_those_that_are() {
     for name in machines() {
         assert!(error.contains(&name), "{error}");
     }
+}
+
+/// `make c` compiles each example with the library of its machine. The compiler itself is left out here: the machines'
+/// own tests run the examples.
+#[test]
+fn each_example_in_c_is_compiled_and_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("tools/c.sh");
+    command.arg(folder.path()).current_dir(root());
+    let output = command
+        .env("CC", "echo")
+        .env_remove("CARGO_TARGET_DIR")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let mut programs = 0;
+    for entry in fs::read_dir(root().join("examples/c")).unwrap() {
+        let name = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        let line = text.lines().find(|line| line.contains(&format!("/{name}: ")));
+        let (_, said) = line
+            .unwrap_or_else(|| panic!("{name} is not named: {text}"))
+            .split_once(": ")
+            .unwrap();
+        let (machine, arguments) = said.split_once("; arguments: ").unwrap();
+        assert!(arguments.contains("backend (model or rtl)"), "{said}");
+        assert!(
+            root().join(format!("c/{machine}/include/tsunagi_{machine}.h")).exists(),
+            "{said}"
+        );
+        assert!(
+            text.contains(&format!("\n{machine}: target/debug/libtsunagi_{machine}.a, ")),
+            "{text}"
+        );
+        programs += 1;
+    }
+    assert!(programs > 4);
 }

@@ -9,6 +9,7 @@ pub mod error;
 pub mod formal;
 pub mod fpga;
 pub mod gate;
+pub mod junit;
 mod kept;
 pub mod lint;
 mod lists;

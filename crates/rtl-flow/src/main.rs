@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, lint, mutants, rails, synth};
+use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, junit, lint, mutants, rails, synth};
 
 /// Works on the RTL outside its simulation
 #[derive(Parser)]
@@ -30,6 +30,7 @@ enum Part {
     Mutants(mutants::Args),
     Docs(docs::Args),
     Rails(rails::Args),
+    Junit(junit::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +53,7 @@ fn run(args: &Args) -> Outcome {
     let flow = || Flow::new(&args.units, &args.bin);
     match &args.part {
         Part::Rails(part) => rails::run(part),
+        Part::Junit(part) => junit::run(part),
         Part::Lint(part) => lint::run(&flow()?, part),
         Part::Synth(part) => synth::run(&flow()?, part),
         Part::Formal(part) => formal::run(&flow()?, part),

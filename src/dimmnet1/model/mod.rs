@@ -15,7 +15,7 @@ mod send;
 mod tables;
 mod timing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
 use super::params::Config;
@@ -79,6 +79,10 @@ struct Card {
     memory: Memory,
     /// When the bus of the memory is free.
     memory_free: Picos,
+    /// When the youngest bursts to memory and from it end: writes with their responses, reads with the latency of the
+    /// one that takes their place.
+    memory_writes: VecDeque<Picos>,
+    memory_reads: VecDeque<Picos>,
     llcm: Vec<u8>,
     regs: Regs,
     /// What the processor wrote of registers by halves.
@@ -100,6 +104,8 @@ impl Card {
         Card {
             memory: Memory::new(config.mem_bytes as usize),
             memory_free: Picos::ZERO,
+            memory_writes: VecDeque::new(),
+            memory_reads: VecDeque::new(),
             llcm: vec![0; SIZE_LLCM as usize],
             regs: Regs::default(),
             halves: BTreeMap::new(),
@@ -159,12 +165,32 @@ impl ModelMachine {
         edge(at + Picos(1), self.config.link_period, self.config.link_phase)
     }
 
-    /// Takes the memory's bus for so many words from then on, or when it is free; gives the end.
-    fn use_memory(&mut self, node: usize, from: Picos, words: usize) -> Picos {
-        let span = self.core_cycles(words as u64 + u64::from(self.config.mem_overhead));
-        let free = &mut self.cards[node].memory_free;
-        *free = (*free).max(from) + span;
-        *free
+    /// Takes the memory's bus for so many words from then on, or when it is free and few enough bursts are under way;
+    /// gives the end.
+    fn use_memory(&mut self, node: usize, from: Picos, words: usize, is_write: bool) -> Picos {
+        let Config {
+            mem_overhead,
+            mem_read_latency,
+            mem_write_latency,
+            ..
+        } = self.config;
+        let span = self.core_cycles(words as u64 + u64::from(mem_overhead));
+        let latency = if is_write { mem_write_latency } else { mem_read_latency };
+        let turn = self.core_cycles(timing::MEMORY_PORT + u64::from(latency));
+        let card = &mut self.cards[node];
+        card.memory_free = card.memory_free.max(from) + span;
+        let under_way = if is_write {
+            &mut card.memory_writes
+        } else {
+            &mut card.memory_reads
+        };
+        let begin = match under_way.len() {
+            timing::OUTSTANDING => under_way.pop_front().map_or(from, |end| end.max(from)),
+            _ => from,
+        };
+        let end = card.memory_free.max(begin + span);
+        under_way.push_back(end + turn);
+        end
     }
 
     /// Records an event of `node` at an instant that may lie ahead.

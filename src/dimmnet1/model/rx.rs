@@ -587,7 +587,7 @@ impl ModelMachine {
         }
         let from = begun.max(self.cards[node].rx.moved);
         let end = if take.target().is_some_and(|addr| addr < LLCM_ADDR) {
-            self.use_memory(node, from, next)
+            self.use_memory(node, from, next, true)
         } else {
             from + self.core_cycles(next as u64)
         };

@@ -228,7 +228,7 @@ impl ModelMachine {
             return;
         }
         let end = if client == Client::Rdma && from > 0 {
-            self.use_memory(node, self.now, words)
+            self.use_memory(node, self.now, words, false)
         } else {
             self.now + self.core_cycles(words as u64)
         };

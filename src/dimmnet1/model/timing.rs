@@ -37,6 +37,10 @@ pub const OTF: u64 = 2;
 pub const WRITE: u64 = 5;
 /// Words of a burst.
 pub const BURST: usize = 8;
+/// Bursts each way that are under way at most.
+pub const OUTSTANDING: usize = 4;
+/// Core cycles of a burst's way to memory and back, beside memory's latency.
+pub const MEMORY_PORT: u64 = 4;
 /// Core cycles from data that are visible to the offer of the answer: the queue of answers takes its words first, and
 /// only then is the packet settled.
 pub const ANSWER: u64 = 3;

@@ -20,13 +20,6 @@ pub type Lab<'a> = lab::Lab<'a, Emx>;
 pub enum What {
     /// A program of the library on PEs 0 to `count` - 1; its data are checked.
     Program { program: Program, count: u32, words: u32 },
-    /// The same, with a look at all PEs every so many cycles.
-    Watched {
-        program: Program,
-        count: u32,
-        words: u32,
-        every: u64,
-    },
     /// A block round a loop, while the host reads PE 0's memory.
     Polled { words: u32 },
     /// All PEs write blocks to each other, each with a sync behind it that looks for the data.
@@ -166,10 +159,7 @@ impl Subject for Emx {
     /// Approximate cycles of PEs.
     fn cost(scenario: &Scenario) -> u64 {
         let (program, count, words) = match scenario.what {
-            What::Program { program, count, words }
-            | What::Watched {
-                program, count, words, ..
-            } => (program, u64::from(count), u64::from(words.max(2))),
+            What::Program { program, count, words } => (program, u64::from(count), u64::from(words.max(2))),
             What::Polled { words } => (Program::RingBlock, 5, words.into()),
             What::Syncs { .. } => (Program::Shift, 80, 4000),
             What::Carry { bytes, count, .. } => (Program::Shift, 2, u64::from(bytes * count / 4)),

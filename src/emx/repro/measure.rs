@@ -41,6 +41,14 @@ pub fn measure(scenario: &Scenario) -> Result<Measurement, MeasureError> {
     measure_times(config, *backend, what, 1, &Probe::default())
 }
 
+/// Cycles between two looks at all PEs.
+pub const fn between_looks(program: Program) -> u64 {
+    match program {
+        Program::Lex => 512,
+        _ => 400,
+    }
+}
+
 /// Does it so many times on one machine; the RTL writes the wave of `probe`.
 ///
 /// # Errors
@@ -52,26 +60,18 @@ pub fn measure_times(
     times: u32,
     probe: &Probe,
 ) -> Result<Measurement, MeasureError> {
-    let (run, every) = match *what {
-        What::Program { program, count, words } => (Run { program, count, words }, None),
-        What::Watched {
-            program,
-            count,
-            words,
-            every,
-        } => (Run { program, count, words }, Some(every)),
+    let run = match *what {
+        What::Program { program, count, words } => Run { program, count, words },
         What::Polled { words } => {
             let (program, count) = (Program::RingBlock, LOOP);
-            (Run { program, count, words }, None)
+            Run { program, count, words }
         }
         What::Syncs { urgent } => return syncs(config, kind, urgent),
         What::Carry { from, to, bytes, count } => return carry(config, kind, (from, to), (bytes, count), probe),
     };
     let mut machine = Emx::probed(config, kind, probe)?;
     machine.fits(&run)?;
-    if let Some(every) = every {
-        machine.machine.watch(every);
-    }
+    machine.machine.watch(between_looks(run.program));
     if matches!(what, What::Polled { .. }) {
         machine.machine.poll(0, layout::BLOCKS);
     }
@@ -206,51 +206,56 @@ fn fill(machine: &mut dyn Backend, run: &Run) {
     }
 }
 
-/// Words that were compared, and those that were wrong.
-fn compare(machine: &mut dyn Backend, run: &Run, values: &[u32]) -> (u32, u32) {
-    let (mut checked, mut wrong) = (0, 0);
-    let mut check = |found: &[u32], expected: &dyn Fn(u32) -> u32| {
-        checked += found.len() as u32;
-        wrong += (0..).zip(found).filter(|(at, found)| **found != expected(*at)).count() as u32;
-    };
+/// The blocks that belong somewhere when it is done: PE, address and words.
+fn arrived(run: &Run) -> Vec<(u32, u32, Vec<u32>)> {
     let (count, words) = (run.count, run.words);
+    let block = |from: u32, to: u32| (0..words).map(|at| word(from, to, at)).collect();
     match run.program {
         Program::Lex | Program::Pex | Program::Rex | Program::RexClassic | Program::Wex => {
-            for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
+            let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+            let place = |(from, to): (u32, u32)| {
                 // Where the steps of classic rex left it.
                 let stays = run.program == Program::RexClassic && (from ^ to).count_ones() % 2 == 0;
                 let begin = if stays { run.source(from) } else { run.destination(from) };
-                if from != to {
-                    check(&machine.words(to, begin, words), &|at| word(from, to, at));
-                }
-            }
+                (to, begin, block(from, to))
+            };
+            pairs.filter(|(from, to)| from != to).map(place).collect()
         }
-        Program::RingBlock | Program::Lib | Program::Reb | Program::Shift => {
-            for pe in 0..count {
-                let from = if run.program == Program::Shift {
-                    (pe + count - 1) % count
-                } else {
-                    0
-                };
-                check(&machine.words(pe, run.destination(0), words), &|at| word(from, 0, at));
-            }
+        Program::RingBlock | Program::Lib | Program::Reb => {
+            (0..count).map(|pe| (pe, run.destination(0), block(0, 0))).collect()
+        }
+        Program::Shift => {
+            let from = |pe| (pe + count - 1) % count;
+            (0..count)
+                .map(|pe| (pe, run.destination(0), block(from(pe), 0)))
+                .collect()
         }
         Program::Scan => {
+            // Over the vectors of all PEs, one behind the other.
             let mut sum = 0;
-            for pe in 0..count {
-                let sums: Vec<u32> = (0..words)
-                    .map(|at| {
-                        sum += addend(pe, at);
-                        sum
-                    })
-                    .collect();
-                check(&machine.words(pe, run.destination(0), words), &|at| sums[at as usize]);
-            }
+            let mut add = |pe, at| {
+                sum += addend(pe, at);
+                sum
+            };
+            let mut sums = |pe| (0..words).map(|at| add(pe, at)).collect();
+            (0..count).map(|pe| (pe, run.destination(0), sums(pe))).collect()
         }
-        Program::Reduction => check(values, &|_| count * (count - 1) / 2),
-        Program::RingPkt | Program::RingWord => (),
+        Program::Reduction | Program::RingPkt | Program::RingWord => Vec::new(),
     }
-    (checked, wrong)
+}
+
+/// Words that were compared, and those that were wrong.
+fn compare(machine: &mut dyn Backend, run: &Run, values: &[u32]) -> (u32, u32) {
+    let expected = arrived(run);
+    let places: Vec<_> = expected.iter().map(|(pe, addr, _)| (*pe, *addr)).collect();
+    let found = machine.blocks(&places, run.words).concat();
+    let expected = expected.into_iter().flat_map(|(.., words)| words);
+    let mut pairs: Vec<_> = found.into_iter().zip(expected).collect();
+    if run.program == Program::Reduction {
+        pairs.extend(values.iter().map(|value| (*value, run.count * (run.count - 1) / 2)));
+    }
+    let wrong = pairs.iter().filter(|(found, expected)| found != expected).count();
+    (pairs.len() as u32, wrong as u32)
 }
 
 /// Each PE writes rounds of 12 words to another, and a word to PE 0. Behind each round goes a sync, whose thread traps

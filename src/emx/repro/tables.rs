@@ -1,6 +1,7 @@
 //! R3 to R5: complete exchange, broadcast, and operations on all PEs.
 
-use super::lab::{End, LOOP, Lab, What};
+use super::lab::{End, LOOP, Lab};
+use super::measure::between_looks;
 use super::{block, cells, depends};
 use crate::emx::library::Program;
 use crate::repro::row::{BackendKind, Spec};
@@ -193,17 +194,9 @@ pub fn r5(lab: &mut Lab<'_>) {
 
 /// Depth of the fullest input buffer over time.
 pub fn depth(lab: &mut Lab<'_>) {
-    const EVERY: u64 = 512;
-    let us = lab.config().clock_period.as_us() * EVERY as f64;
+    let us = lab.config().clock_period.as_us() * between_looks(Program::Lex) as f64;
     let curve = |words: u32| {
-        let (program, count, every) = (Program::Lex, lab.config().used, EVERY);
-        let what = What::Watched {
-            program,
-            count,
-            words,
-            every,
-        };
-        let seen = lab.measure(lab.config(), what).seen;
+        let seen = lab.program(Program::Lex, words).seen;
         let deepest = |pes: &Vec<crate::emx::backend::Seen>| pes.iter().map(|pe| pe.depth).max().unwrap_or_default();
         let points = (1..).zip(&seen);
         Curve {

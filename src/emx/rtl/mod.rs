@@ -475,14 +475,18 @@ impl<H: Pes> Machine<H> {
         self.nodes[pe].host.take().expect("it has settled")
     }
 
-    fn load_words(&mut self, pe: usize, addrs: std::ops::Range<u32>) -> Vec<u64> {
-        for addr in addrs.clone() {
-            self.nodes[pe].host.put(Access::load(MEMORY + 8 * addr));
+    /// Words of memory with their presence bits, all PEs at once.
+    fn load_blocks(&mut self, places: &[(u32, u32)], words: u32) -> Vec<Vec<u64>> {
+        for &(pe, addr) in places {
+            let host = &mut self.nodes[pe as usize].host;
+            (addr..addr + words).for_each(|addr| host.put(Access::load(MEMORY + 8 * addr)));
         }
         self.settle();
-        addrs
-            .map(|_| self.nodes[pe].host.take().expect("it has settled"))
-            .collect()
+        let mut block = |&(pe, _): &(u32, u32)| {
+            let host = &mut self.nodes[pe as usize].host;
+            (0..words).map(|_| host.take().expect("it has settled")).collect()
+        };
+        places.iter().map(&mut block).collect()
     }
 
     /// The host gives each PE its packets: the first ones in the same cycle, which is the run's first.
@@ -573,7 +577,7 @@ impl<H: Pes> Machine<H> {
             if all.len() >= held {
                 break;
             }
-            let words = self.load_words(pe, frame..frame + SIZE_FRAME);
+            let words = self.load_blocks(&[(pe as u32, frame)], SIZE_FRAME).remove(0);
             let waits = (0..).zip(words).filter(|(_, word)| word & MEM_PRESENT_MASK != 0);
             all.extend(waits.map(|(offset, _)| Waiting {
                 pe: pe as u32,
@@ -597,7 +601,7 @@ impl<H: Pes> Backend for Machine<H> {
     }
 
     fn word(&mut self, pe: u32, addr: u32) -> u32 {
-        (self.load_words(pe as usize, addr..addr + 1)[0] & MEM_DATA_MASK) as u32
+        self.words(pe, addr, 1)[0]
     }
 
     fn inject(&mut self, pe: u32, packet: Packet) {
@@ -627,20 +631,10 @@ impl<H: Pes> Backend for Machine<H> {
         Err(RunError::Limit { cycles: limit })
     }
 
-    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
-        let words = self.load_words(pe as usize, addr..addr + count);
-        words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
-    }
-
-    fn words_of_all(&mut self, addr: u32, count: u32) -> Vec<Vec<u32>> {
-        for node in &mut self.nodes {
-            (addr..addr + count).for_each(|addr| node.host.put(Access::load(MEMORY + 8 * addr)));
-        }
-        self.settle();
-        let word = |host: &mut Host| (host.take().expect("it has settled") & MEM_DATA_MASK) as u32;
-        let all = self.nodes.iter_mut();
-        all.map(|node| (0..count).map(|_| word(&mut node.host)).collect())
-            .collect()
+    fn blocks(&mut self, places: &[(u32, u32)], words: u32) -> Vec<Vec<u32>> {
+        let word = |word: u64| (word & MEM_DATA_MASK) as u32;
+        let blocks = self.load_blocks(places, words).into_iter();
+        blocks.map(|words| words.into_iter().map(word).collect()).collect()
     }
 
     fn probe(&mut self, period: Picos, probe: &Probe) {

@@ -30,11 +30,3 @@ pub(crate) fn statements(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split('#').next().and_then(|text| text.split("//").next());
     code.unwrap_or_default().split(';')
 }
-
-/// The name that looks most like `name`.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let distance = |known: &&str| strsim::damerau_levenshtein(name, known);
-    known
-        .min_by_key(distance)
-        .filter(|known| distance(known) <= 2 && distance(known) < name.len())
-}

@@ -199,7 +199,7 @@ impl Grid {
 pub fn turn(grid: Grid, at: Place, from: Port, f0: u32) -> Option<Port> {
     let is_reached = |axis: Axis| axis.of(f0) == at.along(axis);
     let is_lost = |axis: &Axis| from.has_crossed(*axis) && !axis.is_masked(f0) && !is_reached(*axis);
-    if has_wrong_mask(f0) || Axis::ALL.iter().any(|axis| is_lost(axis)) {
+    if has_wrong_mask(f0) || Axis::ALL.iter().any(is_lost) {
         return None;
     }
     let is_wanted =

@@ -96,7 +96,7 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, answers: usize, gaps: Gaps, reset: Op
         Rule::Rest.same("busy", !model.is_empty(), out.busy).map_err(at)?;
         room = model.has_room();
         if let Some(word) = sink.step(out.answer).map_err(|error| at(error.into()))? {
-            Rule::Words.same("a word", model.next(), Some(word)).map_err(at)?;
+            Rule::Words.same("a word", model.take(), Some(word)).map_err(at)?;
         }
         if let Some(word) = inputs.ask {
             let room = model.ask(word);

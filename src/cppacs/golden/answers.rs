@@ -45,7 +45,7 @@ impl Answers {
         Ok(())
     }
 
-    pub fn next(&mut self) -> Option<Word> {
+    pub fn take(&mut self) -> Option<Word> {
         self.words.pop_front()
     }
 

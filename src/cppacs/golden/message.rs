@@ -137,11 +137,12 @@ impl Header {
             (Channel::Ack, false) => (1..=SIZE_ACK).contains(&length),
             (Channel::Ack, true) => length == SIZE_ACK,
         };
-        let is_stride = |s: Stride| channel == Channel::Data && (1..=s.element).contains(&s.left) && s.step % UNIT == 0;
+        let is_stride =
+            |s: Stride| channel == Channel::Data && (1..=s.element).contains(&s.left) && s.step.is_multiple_of(UNIT);
         let is_sound = kind.goes_on(channel)
             && is_length
-            && length % UNIT == 0
-            && offset % UNIT == 0
+            && length.is_multiple_of(UNIT)
+            && offset.is_multiple_of(UNIT)
             && stride.is_none_or(is_stride);
         is_sound.then_some(()).ok_or(Form)?;
         Ok(Header {

@@ -282,7 +282,7 @@ fn has_shape(tcw: &Tcw, kind: Kind, channel: Channel) -> bool {
 /// Each coordinate that counts is one of the grid's.
 fn is_somewhere(right: &Right, grid: Grid) -> bool {
     let is_there = |axis: &Axis| right.mask >> *axis as u32 & 1 != 0 || right.place.along(*axis) < grid.along(*axis);
-    Axis::ALL.iter().all(|axis| is_there(axis))
+    Axis::ALL.iter().all(is_there)
 }
 
 /// The payload of a request, with the key of the field that takes the answer.
@@ -438,141 +438,35 @@ mod tests {
             element: 16,
             ..write()
         };
-        let wrong = [
-            (
-                Tcw {
-                    valid: false,
-                    ..write()
-                },
-                SendReason::Tcw,
-            ),
-            (
-                Tcw {
-                    kind: KIND_REPLY,
-                    ..write()
-                },
-                SendReason::Kind,
-            ),
-            (Tcw { kind: 5, ..write() }, SendReason::Kind),
-            (Tcw { channel: 0, ..get() }, SendReason::Kind),
-            (Tcw { offset: 4, ..write() }, SendReason::Shape),
-            (Tcw { source: 4, ..write() }, SendReason::Shape),
-            (
-                Tcw {
-                    reply_offset: 4,
-                    ..get()
-                },
-                SendReason::Shape,
-            ),
-            (
-                Tcw {
-                    flagged: true,
-                    send_flag: 4,
-                    ..write()
-                },
-                SendReason::Shape,
-            ),
-            (Tcw { element: 0, ..strided }, SendReason::Shape),
-            (
-                Tcw {
-                    element: MOST_ELEMENT + 8,
-                    ..strided
-                },
-                SendReason::Shape,
-            ),
-            (Tcw { step: 4, ..strided }, SendReason::Shape),
-            (
-                Tcw {
-                    channel: 1,
-                    length: 16,
-                    ..strided
-                },
-                SendReason::Shape,
-            ),
-            (Tcw { length: 0, ..write() }, SendReason::Length),
-            (Tcw { length: 12, ..write() }, SendReason::Length),
-            (
-                Tcw {
-                    length: SIZE_TRANSFER + 8,
-                    ..write()
-                },
-                SendReason::Length,
-            ),
-            (
-                Tcw {
-                    channel: 1,
-                    length: 40,
-                    ..write()
-                },
-                SendReason::Length,
-            ),
-            (
-                Tcw {
-                    kind: KIND_SWAP,
-                    length: 16,
-                    ..get()
-                },
-                SendReason::Length,
-            ),
-            (
-                Tcw {
-                    source: 0x7c8,
-                    ..write()
-                },
-                SendReason::Area,
-            ),
-            (
-                Tcw {
-                    source: u32::MAX - 7,
-                    ..write()
-                },
-                SendReason::Area,
-            ),
-            (
-                Tcw {
-                    flagged: true,
-                    send_flag: 0x800,
-                    ..write()
-                },
-                SendReason::Area,
-            ),
-            (
-                Tcw {
-                    source: 0x7f8,
-                    ..strided
-                },
-                SendReason::Area,
-            ),
-            (
-                Tcw {
-                    offset: 0xc8,
-                    ..write()
-                },
-                SendReason::Limit,
-            ),
-            (
-                Tcw {
-                    offset: u32::MAX - 7,
-                    ..write()
-                },
-                SendReason::Limit,
-            ),
-            (
-                Tcw {
-                    offset: 0x100,
-                    ..strided
-                },
-                SendReason::Limit,
-            ),
-            (
-                Tcw {
-                    reply_offset: 16,
-                    ..get()
-                },
-                SendReason::Reply,
-            ),
+        let wrong: [(Tcw, fn(&mut Tcw), SendReason); 25] = [
+            (write(), |t| t.valid = false, SendReason::Tcw),
+            (write(), |t| t.kind = KIND_REPLY, SendReason::Kind),
+            (write(), |t| t.kind = 5, SendReason::Kind),
+            (get(), |t| t.channel = 0, SendReason::Kind),
+            (write(), |t| t.offset = 4, SendReason::Shape),
+            (write(), |t| t.source = 4, SendReason::Shape),
+            (get(), |t| t.reply_offset = 4, SendReason::Shape),
+            (write(), |t| (t.flagged, t.send_flag) = (true, 4), SendReason::Shape),
+            (strided, |t| t.element = 0, SendReason::Shape),
+            (strided, |t| t.element = MOST_ELEMENT + 8, SendReason::Shape),
+            (strided, |t| t.step = 4, SendReason::Shape),
+            (strided, |t| (t.channel, t.length) = (1, 16), SendReason::Shape),
+            (write(), |t| t.length = 0, SendReason::Length),
+            (write(), |t| t.length = 12, SendReason::Length),
+            (write(), |t| t.length = SIZE_TRANSFER + 8, SendReason::Length),
+            (write(), |t| (t.channel, t.length) = (1, 40), SendReason::Length),
+            (get(), |t| (t.kind, t.length) = (KIND_SWAP, 16), SendReason::Length),
+            (write(), |t| t.source = 0x7c8, SendReason::Area),
+            (write(), |t| t.source = u32::MAX - 7, SendReason::Area),
+            (write(), |t| (t.flagged, t.send_flag) = (true, 0x800), SendReason::Area),
+            (strided, |t| t.source = 0x7f8, SendReason::Area),
+            (write(), |t| t.offset = 0xc8, SendReason::Limit),
+            (write(), |t| t.offset = u32::MAX - 7, SendReason::Limit),
+            (strided, |t| t.offset = 0x100, SendReason::Limit),
+            (get(), |t| t.reply_offset = 16, SendReason::Reply),
         ];
-        for (tcw, reason) in wrong {
+        for (mut tcw, change, reason) in wrong {
+            change(&mut tcw);
             assert_eq!(checked(tcw), Err(reason), "{tcw:?}");
         }
     }

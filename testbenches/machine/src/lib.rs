@@ -1,6 +1,6 @@
 //! Machines as one RTL top. The composed machines must agree with them in every event: Cenju-3 of 16 PEs, and of 3 on a
-//! switch of 4 ports; DIMMnet-1 of 4 nodes; EM-4 of 5 PEs and EM-X of 20. The package is separate because its models
-//! take minutes to compile.
+//! switch of 4 ports; DIMMnet-1 of 4 nodes; EM-4 of 5 PEs and EM-X of 20; CP-PACS of 2x2x2 nodes. The package is
+//! separate because its models take minutes to compile.
 
 /// The group "top" of `rtl/units.toml`.
 pub mod rtl {
@@ -8,6 +8,7 @@ pub mod rtl {
 }
 
 pub mod cenju3;
+pub mod cppacs;
 pub mod dimmnet1;
 pub mod emx;
 mod part;

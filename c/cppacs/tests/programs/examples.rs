@@ -74,7 +74,12 @@ const RUNS: [(&str, &str, &str, &[&str]); 18] = [
         "",
         &["100000 doubles received correctly", "Roundtrip T = "],
     ),
-    ("", "ge 4", "", &["[t40002] done\n", "[t40003] done\n", "[t40004] done\n"]),
+    (
+        "",
+        "ge 4",
+        "",
+        &["[t40002] done\n", "[t40003] done\n", "[t40004] done\n"],
+    ),
     ("", "gexamp 4", "", &["gexamp 0: sync", "gexamp 3: sync"]),
     ("", "gs 4", "", &["waiting on kids to join"]),
     ("--nodes 5", "thb 4", "", &["joined group31", "spawning", "done."]),

@@ -242,6 +242,17 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// Each sender and receiver refuses something in the next cycle.
+    fn refuse(&mut self) {
+        let (process, tcw, src, field, kind) = (3, 77, Place::of(0x123), 9, 1);
+        self.next.send = [Some((process, tcw, SEND_TCW)); 2];
+        self.next.receive = [Some((src, field, kind, RECV_KEY)); 2];
+        for _ in 0..2 {
+            self.model.send_refused(process, tcw, SEND_TCW);
+            self.model.receive_refused(src, field, kind, RECV_KEY);
+        }
+    }
+
     /// Events of a cycle; the model is told.
     fn events(&mut self, inputs: &mut In) {
         let now = self.bench.cycle();
@@ -538,6 +549,25 @@ fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
     }
 }
 
+/// No register is here.
+const NOTHING: u32 = 0x78;
+
+/// Counters of what was refused stop at 65,535.
+fn saturates(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Zero, format!("{} saturates", dut.name), |run| {
+        let mut world = World::new(run, dut)?;
+        for _ in 0..=u16::MAX {
+            let begin = world.bench.cycle();
+            world.refuse();
+            world.access(NOTHING, None)?;
+            while world.bench.cycle() < begin + EVENT {
+                world.step(None)?;
+            }
+        }
+        world.verify()
+    });
+}
+
 fn dut<U: CppacsRegsUnit + 'static>() -> Dut<In, Out> {
     Dut::of::<U>(set, seen)
 }
@@ -545,6 +575,11 @@ fn dut<U: CppacsRegsUnit + 'static>() -> Dut<In, Out> {
 #[test]
 fn follows_its_model() {
     pass(this_test!(), |cases| checks(&dut::<CppacsRegs>(), cases));
+}
+
+#[test]
+fn counters_of_refusals_saturate() {
+    pass(this_test!(), |cases| saturates(&dut::<CppacsRegs>(), cases));
 }
 
 #[test]
@@ -573,6 +608,7 @@ fn each_twin_is_caught() {
             (Event, &[], &|cases| checks(&dut::<TwinCppacsRegsFirst>(), cases)),
             // An event of the cycle in which its counter is visited is lost.
             (Event, &[], &|cases| checks(&dut::<TwinCppacsRegsCount>(), cases)),
+            (Event, &[], &|cases| saturates(&dut::<TwinCppacsRegsFull>(), cases)),
             // All pages kick for the kernel.
             (Kick, &[], &|cases| checks(&dut::<TwinCppacsRegsPage>(), cases)),
             // What the tables say is lost.

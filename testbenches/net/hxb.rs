@@ -702,6 +702,10 @@ fn each_twin_is_caught() {
             (Word, &[Cut, Nothing, Left], &|cases| {
                 crossbar::checks(&crossbar::<TwinHxbLong>(), cases)
             }),
+            (Drained, &[], &|cases| {
+                crossbar::counts(&crossbar::<TwinHxbLineDrained>(), cases)
+            }),
+            (Cut, &[], &|cases| crossbar::counts(&crossbar::<TwinHxbLineCut>(), cases)),
             // Broadcasts that meet hold what the other one waits for.
             (Hang, &[], &|cases| network::meets::<TwinHxbWaits>(cases)),
         ],

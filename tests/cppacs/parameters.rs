@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use tsunagi::cppacs::host::pvm::error::PvmError;
 use tsunagi::cppacs::host::{Allow, How, RdmaError, To};
+use tsunagi::cppacs::kernels::{Class, Kernel};
 use tsunagi::cppacs::params::{Config, PARAMS};
 use tsunagi::cppacs::regs::{KICKS, KICKS_ROOM_MASK, SIZE_PAGE};
-use tsunagi::cppacs::repro::{Scenario, What, measure};
+use tsunagi::cppacs::repro::{Scenario, What, job, measure};
 use tsunagi::harness::faults::Fault;
 use tsunagi::repro::row::BackendKind;
 use tsunagi::{NodeId, Picos};
@@ -16,7 +17,7 @@ use crate::backends::{self, A, B, BOUND, Sim, run, run_all};
 /// What a machine of these parameters shows.
 type Shown = fn(&Config) -> String;
 
-/// Another value of each parameter, and what shows it. Not here are those with one value, and the kernels'.
+/// Another value of each parameter, and what shows it. Not here are those with one value.
 const OTHERS: &[(&str, f64, Shown)] = &[
     ("x", 4.0, nodes),
     ("y", 2.0, nodes),
@@ -47,9 +48,14 @@ const OTHERS: &[(&str, f64, Shown)] = &[
     ("pvm_send_cost", 1.0, pvm),
     ("pvm_recv_cost", 1.0, pvm),
     ("pvm_ack_cost", 1.0, pvm),
+    ("ep_compute", 1.0, |config| kernel(config, Kernel::Ep)),
+    ("cg_compute", 1.0, |config| kernel(config, Kernel::Cg)),
+    ("cg_peer", 1.0, |config| kernel(config, Kernel::Cg)),
+    ("copy_uncached", 1.0, |config| kernel(config, Kernel::Mg)),
+    ("ft_compute", 1.0, |config| kernel(config, Kernel::Ft)),
+    ("mg_compute", 1.0, |config| kernel(config, Kernel::Mg)),
 ];
 const ONE_VALUE: [&str; 2] = ["word_bytes", "pu_room"];
-const OF_KERNELS: [&str; 1] = ["copy_uncached"];
 
 fn booted(config: &Config) -> Sim {
     backends::booted(BackendKind::Model, config)
@@ -86,6 +92,12 @@ fn ping_pong(config: &Config) -> String {
 
 fn pvm(config: &Config) -> String {
     shown(config, What::Pvm { bytes: 65_536 })
+}
+
+/// A kernel of class S by PVM, on two nodes.
+fn kernel(config: &Config, kernel: Kernel) -> String {
+    let job = job(config, kernel, Class::S, 2);
+    shown(config, What::Kernel { job, by_pvm: true })
 }
 
 /// When a worm has left its node, while memory at the other end stands still.
@@ -235,9 +247,8 @@ fn each_parameter_moves_something() {
     let mut usual = Config::paper();
     usual.mem_bytes = 0x100_0000;
     for param in PARAMS {
-        let skipped = ONE_VALUE.contains(&param.name) || OF_KERNELS.contains(&param.name);
         let others = OTHERS.iter().filter(|(name, ..)| *name == param.name).count();
-        assert_eq!(others, usize::from(!skipped), "{}", param.name);
+        assert_eq!(others, usize::from(!ONE_VALUE.contains(&param.name)), "{}", param.name);
     }
     for (name, other, shows) in OTHERS {
         let mut changed = usual.clone();

@@ -124,25 +124,31 @@ const MG: Table = Table {
     cells: &[by_pvm(16, 6.243), by_pvm(32, 3.478), whole(64, 2.605, 3.343, 1.283)],
 };
 
+/// A run of a kernel with the costs of a configuration.
+pub fn job(config: &Config, kernel: Kernel, class: Class, nodes: u32) -> Job {
+    let compute = match kernel {
+        Kernel::Ep => config.ep_compute,
+        Kernel::Cg => config.cg_compute,
+        Kernel::Ft => config.ft_compute,
+        Kernel::Mg => config.mg_compute,
+    };
+    Job {
+        kernel,
+        class,
+        nodes: nodes as usize,
+        compute_us: 1e6 * compute,
+        peer_us: if kernel == Kernel::Cg { config.cg_peer } else { 0.0 },
+        uncached: config.copy_uncached,
+    }
+}
+
 /// What is fitted to Table 4 beside the time of computing.
 const FITTED: [&str; 2] = ["cg_peer", "copy_uncached"];
 const WAYS: [&str; 2] = ["rdma", "pvm"];
 
 impl Table {
     fn job(&self, lab: &Lab<'_>, class: Class, nodes: u32) -> Job {
-        let peer = if self.kernel == Kernel::Cg {
-            lab.value("cg_peer")
-        } else {
-            0.0
-        };
-        Job {
-            kernel: self.kernel,
-            class,
-            nodes: nodes as usize,
-            compute_us: 1e6 * lab.value(self.compute),
-            peer_us: peer,
-            uncached: lab.value("copy_uncached"),
-        }
+        job(lab.config(), self.kernel, class, nodes)
     }
 
     /// Seconds of class A on so many nodes; `is_plain`: as if nothing but computing were fitted.

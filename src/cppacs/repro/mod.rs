@@ -9,6 +9,7 @@ mod pvm;
 mod rdma;
 
 use crate::repro::lab::{Entry, entry};
+pub use kernels::job;
 use lab::Lab;
 pub use lab::{Measurement, Pattern, Scenario, What, quantity};
 pub use measure::{MeasureError, machine, measure, measure_with_wave};

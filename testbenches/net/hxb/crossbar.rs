@@ -137,6 +137,32 @@ fn fair(switch: &Switch, cases: &mut Cases) {
     });
 }
 
+/// Both counters stop at 65,535.
+pub fn counts(switch: &Switch, cases: &mut Cases) {
+    let ports = switch.ports as u32;
+    cases.case(Start::Zero, format!("{} drained", switch.dut.name), |run| {
+        let lost = |port| Stream {
+            length: 1,
+            ..way(switch, port as usize, ports)
+        };
+        let mut placed = switch.placed(run, grid(switch), Place::default());
+        let streams: Vec<_> = (0..ports).map(lost).collect();
+        stream(&mut placed, switch, 0x1_0200 / u64::from(ports), &streams, &[]);
+        let count = placed.seen().drained;
+        Rule::Drained.holds(count == 0xffff, || format!("{count} after more than 65536"))
+    });
+    cases.case(Start::Zero, format!("{} cut", switch.dut.name), |run| {
+        let long = Stream {
+            length: switch_longest(switch) + 1,
+            ..broadcast(switch, 0)
+        };
+        let mut placed = switch.placed(run, grid(switch), Place::default());
+        stream(&mut placed, switch, 0x1_0200 * 3 * long.length, &[long], &[]);
+        let count = placed.seen().cut;
+        Rule::Cut.holds(count == 0xffff, || format!("{count} after more than 65536"))
+    });
+}
+
 pub fn checks(switch: &Switch, cases: &mut Cases) {
     for gaps in Gaps::ALL {
         contract(switch, plan(switch, gaps), cases);
@@ -172,6 +198,11 @@ fn a_word_takes_four_cycles_and_links_are_full() {
             fair(&switch, cases);
         }
     });
+}
+
+#[test]
+fn counters_saturate() {
+    pass(this_test!(), |cases| counts(&crossbar::<HxbCrossbarZ3Small>(), cases));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 // Host       one access at a time: request, then response, 8 cycles later or, for tables, 32. After a refused kick or
 //            access the next request may wait for 24 more. Nothing that the network does holds it up.
 // Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a
-//            read of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are counted.
+//            read of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are
+//            counted.
 // Process    `area_*_o` and `tcw_*_o` are those of `process_i`, a cycle later.
 // Refusals   a pulse with what was refused: of the kicks in the cycle after `kick_valid_o`; of each sender and receiver
 //            (0 data, 1 acknowledge), and of each `notify`, at most one each 32 cycles.

@@ -75,7 +75,7 @@ parameters! {
     ep_compute: f64 = 442, "s", 0 ..= 100000, Calibrated, on ["table3"], from [], "Computing of EP.";
     cg_compute: f64 = 45.1, "s", 0 ..= 100000, Calibrated, on ["table4"], from [], "Computing of CG.";
     cg_peer: f64 = 182, "us", 0 ..= 10000, Calibrated, on ["table4"], from [],
-        "What CG spends on each peer of an exchange beside the library's calls; the paper's program does, for whatever.";
+        "What CG spends on each peer of an exchange beside the library's calls, as the paper's program does.";
     copy_uncached: f64 = 14, "ns/B", 0 ..= 1000, Calibrated, on ["table4"], from [copy],
         "What packing and unpacking of a kernel's data take more than a copy in cache.";
     ft_compute: f64 = 201.7, "s", 0 ..= 100000, Calibrated, on ["table5"], from [], "Computing of FT.";

@@ -1,5 +1,5 @@
-//! `cppacs_fetch`: TCWs become descriptors or refusals. Kicks, registers, tables, the words unit and the senders are the
-//! bench's.
+//! `cppacs_fetch`: TCWs become descriptors or refusals. Kicks, registers, tables, the words unit and the senders are
+//! the bench's.
 
 use std::collections::VecDeque;
 

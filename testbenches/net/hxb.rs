@@ -1,4 +1,4 @@
-//! Switches of the hyper-crossbar by themselves in lock step with the golden switch, and networks composed of them.
+//! `hxb_exchanger` and `hxb_crossbar` by themselves in lock step with the golden switch, and networks composed of them.
 
 mod crossbar;
 mod exchanger;
@@ -705,7 +705,9 @@ fn each_twin_is_caught() {
             (Drained, &[], &|cases| {
                 crossbar::counts(&crossbar::<TwinHxbLineDrained>(), cases)
             }),
-            (Cut, &[], &|cases| crossbar::counts(&crossbar::<TwinHxbLineCut>(), cases)),
+            (Cut, &[], &|cases| {
+                crossbar::counts(&crossbar::<TwinHxbLineCut>(), cases)
+            }),
             // Broadcasts that meet hold what the other one waits for.
             (Hang, &[], &|cases| network::meets::<TwinHxbWaits>(cases)),
         ],

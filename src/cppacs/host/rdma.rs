@@ -771,8 +771,8 @@ impl Node {
         is_open.then_some(()).ok_or(RdmaError::Shut { node, name, number })
     }
 
-    /// The barrier of all nodes, in hardware. Who came and was not let go within the bound is still there: the next call
-    /// waits on.
+    /// The barrier of all nodes, in hardware. Who came and was not let go within the bound is still there: the next
+    /// call waits on.
     ///
     /// # Errors
     /// It is not released within the bound.

@@ -17,8 +17,8 @@ struct Run<'a, T: Transport> {
     me: usize,
     area: Area,
     sums: Area,
-    /// The last one: of the sums. Before it, CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis, side,
-    /// turn.
+    /// The last one: of the sums. Before it, CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis,
+    /// side, turn.
     pairs: Vec<Pair<T>>,
     /// CG: rights by turn and node.
     rights: Vec<Vec<Option<T::Right>>>,

@@ -1,4 +1,4 @@
-//! A crossbar by itself.
+//! `hxb_crossbar` by itself.
 
 use support::this_test;
 use testbenches::rtl::*;

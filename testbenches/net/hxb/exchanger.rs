@@ -1,4 +1,4 @@
-//! An exchanger by itself.
+//! `hxb_exchanger` by itself.
 
 use support::this_test;
 use testbenches::rtl::*;

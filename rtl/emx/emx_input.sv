@@ -9,6 +9,8 @@
 // Queues     one a level (`emx_queue`); `next_*` offers level 1 first, so an offer may change before it is taken.
 // Memory     in this order: the pair of accesses under way, the arrival's bypass, spill, refill; after SpillTurns
 //            spills a refill that waits goes before the next one. A request is taken where `mem_ready_i` is high.
+// early_*    word 0 of a packet that is alone in the unit, in the cycle before it is offered. It may be refused, or pass
+//            by.
 // urgent_o   the tail of a level has one place or none, or an arrival waits behind a bypass.
 // Full       FATAL: a spill is needed, and the level's ring in memory is full. It stays until reset, with `su_room_o`
 //            and `host_ready_o` low; nothing is lost.
@@ -48,6 +50,8 @@ module emx_input #(
     output logic [21:0] mem_addr_o,
     output logic [38:0] mem_wdata_o,
     input logic [38:0] mem_rdata_i,
+    output logic early_valid_o,
+    output logic [38:0] early_word_o,
     output logic urgent_o,
     output logic reply_valid_o,
     input logic reply_ready_i,
@@ -278,6 +282,8 @@ module emx_input #(
   end
 
   assign urgent_o = short != '0 || (held_q[1] && passes);
+  assign early_valid_o = half_q && held_q == '0 && depth_o == '0;
+  assign early_word_o = word0_q;
   assign su_room_o = room_q;
   assign fatal_o = fatal_q;
   assign reply_packet_o = {answer_q, 7'b0, mem_rdata_i[31:0]};

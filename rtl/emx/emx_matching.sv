@@ -17,7 +17,7 @@
 //            by an adder.
 // held_o     operands that this unit put to memory and no partner has met, modulo 65536.
 // Reset      drops the packet and the start; operands in memory stay, and held_o begins with 0.
-// busy_o     low when no packet and no start is inside.
+// busy_o     low when no packet and no start is inside, and none is to come.
 // Source     paper, 2.1. The place of operands and the entry behind the link are ours.
 module emx_matching (
     input logic clk_i,
@@ -66,7 +66,7 @@ module emx_matching (
   assign idle = state_q == Idle;
 
   // ---- the packet
-  logic [21:0] addr, frame, begin_addr;
+  logic [21:0] addr, frame, looked;
   logic [31:0] data;
   logic [3:0] kind, next_kind, early_kind;
   logic matching, side, special, next_special, next_matching, early_matching;
@@ -112,12 +112,12 @@ module emx_matching (
   assign looks = idle && !early_q && early_valid_i && early_kind == 4'(emx_pkg::TypeThread);
   assign reads_slot = state_q == Slot || (looks && early_matching);
   assign reads_link = state_q == Link || (looks && !early_matching) || (idle && fresh_q);
-  assign begin_addr = looks ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
+  assign looked = looks ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
   assign mem_valid_o = reads_slot || reads_link || state_q == Store;
   assign mem_write_o = state_q == Store;
-  assign mem_addr_o = {begin_addr[21:6], begin_addr[5:0] & {6{!reads_link}}};
+  assign mem_addr_o = {looked[21:6], looked[5:0] & {6{!reads_link}}};
   assign mem_wdata_o = {6'b0, side, data};
-  assign pres_addr_o = begin_addr;
+  assign pres_addr_o = looked;
   assign pres_write_o = (state_q == Begin && matching && present && !overrun) || (state_q == Store && mem_ready_i);
   assign pres_value_o = state_q == Store;
 
@@ -163,7 +163,7 @@ module emx_matching (
 
   assign refused_packet_o = packet_q;
   assign refused_reason_o = 4'(emx_pkg::ReasonOverrun);
-  assign busy_o = !idle || refused_valid_o;
+  assign busy_o = !idle || early_q || refused_valid_o;
 
   logic unused;
   assign unused = ^{packet_q[77], packet_q[39+emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW], slot_q[38:33], early_word_i};

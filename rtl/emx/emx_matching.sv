@@ -55,7 +55,8 @@ module emx_matching (
   localparam bit [2:0] Link = 3'd2;  // the link is to be read
   localparam bit [2:0] Begin = 3'd3;  // it was read
   localparam bit [2:0] Store = 3'd4;  // the operand is to be written
-  localparam bit [2:0] Ready = 3'd5;
+  localparam bit [2:0] Clear = 3'd5;  // the slot is to be emptied; in Begin, too
+  localparam bit [2:0] Ready = 3'd6;
 
   logic [2:0] state_q, state_d;
   logic idle;
@@ -108,18 +109,21 @@ module emx_matching (
   assign start_r2_o = !matching ? plain : side ? data : slot_q[31:0];
 
   // ---- memory
-  logic looks, reads_slot, reads_link;
+  logic looks, reads_slot, reads_link, clears, stores;
   assign looks = idle && !early_q && early_valid_i && early_kind == 4'(emx_pkg::TypeThread);
   assign reads_slot = state_q == Slot || (looks && early_matching);
   assign reads_link = state_q == Link || (looks && !early_matching) || (idle && fresh_q);
   assign looked = looks ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
-  assign mem_valid_o = reads_slot || reads_link || state_q == Store;
-  assign mem_write_o = state_q == Store;
+  // Presence bits change with an access only: else their port may be the host's.
+  assign clears = state_q == Clear || (state_q == Begin && matching && present && !overrun);
+  assign stores = state_q == Store;
+  assign mem_valid_o = reads_slot || reads_link || clears || stores;
+  assign mem_write_o = stores;
   assign mem_addr_o = {looked[21:6], looked[5:0] & {6{!reads_link}}};
   assign mem_wdata_o = {6'b0, side, data};
   assign pres_addr_o = looked;
-  assign pres_write_o = (state_q == Begin && matching && present && !overrun) || (state_q == Store && mem_ready_i);
-  assign pres_value_o = state_q == Store;
+  assign pres_write_o = (clears || stores) && mem_ready_i;
+  assign pres_value_o = stores;
 
   assign next_ready_o = idle;
 
@@ -133,8 +137,14 @@ module emx_matching (
       end
       Slot: if (mem_ready_i) state_d = Link;
       Link: if (mem_ready_i) state_d = Begin;
-      Begin: state_d = (!matching || (present && !overrun)) ? Ready : overrun ? Idle : Store;
+      Begin: begin
+        if (!matching) state_d = Ready;
+        else if (overrun) state_d = Idle;
+        else if (!present) state_d = Store;
+        else state_d = mem_ready_i ? Ready : Clear;
+      end
       Store: if (mem_ready_i) state_d = Idle;
+      Clear: if (mem_ready_i) state_d = Ready;
       default: if (start_ready_i) state_d = Idle;
     endcase
   end
@@ -158,7 +168,7 @@ module emx_matching (
   always_ff @(posedge clk_i) begin
     if (idle) packet_q <= next_valid_i ? next_packet_i : {early_word_i, next_packet_i[38:0]};
     if (fresh_q) slot_q <= {pres_i, mem_rdata_i};
-    if (state_q != Ready) pc_q <= entry[21:0] | {22{outside}};
+    if (idle || state_q == Begin) pc_q <= entry[21:0] | {22{outside}};
   end
 
   assign refused_packet_o = packet_q;

@@ -22,7 +22,7 @@ rules!(
     Start
     /// An access is that of the model.
     Access
-    /// The presence bit is set with the operand's write, or cleared once its link was read, and then only.
+    /// The presence bit is set with the operand's write, or cleared with an access behind that of the link.
     Presence
     /// Packets that meet one of their own side are refused, and no others.
     Refused
@@ -101,8 +101,10 @@ fn matching<U: EmxMatchingUnit + 'static>() -> Dut<In, Out> {
 #[derive(Clone, Debug)]
 enum Due {
     Access(Access),
-    /// All was read; a slot whose operand goes is emptied.
-    Decide(Option<u32>),
+    /// All was read.
+    Decide,
+    /// All was read; the slot is emptied.
+    Clear(Access),
     /// The operand goes to its slot.
     Store(Access),
     Refuse(Packet),
@@ -157,15 +159,16 @@ impl Model {
         match outcome {
             Outcome::Waits => {
                 let write = Some(self.memory.word(packet.addr));
-                self.due.push_back(Due::Decide(None));
+                self.due.push_back(Due::Decide);
                 self.due.push_back(Due::Store(Access { write, ..slot }));
             }
             Outcome::Refused(_) => self.due.push_back(Due::Refuse(*packet)),
             Outcome::Start(start) => {
-                if packet.kind.kind() == TYPE_THREAD {
-                    let emptied = packet.kind.is_matching().then_some(packet.addr);
-                    self.meetings += u64::from(emptied.is_some());
-                    self.due.push_back(Due::Decide(emptied));
+                if packet.kind.is_matching() {
+                    self.meetings += 1;
+                    self.due.push_back(Due::Clear(slot));
+                } else if packet.kind.kind() == TYPE_THREAD {
+                    self.due.push_back(Due::Decide);
                 }
                 let pc = start.pc.min(ADDR_MASK);
                 self.due.push_back(Due::Start(Start { pc, ..start }));
@@ -192,13 +195,16 @@ impl Model {
         let (mut access, mut start, mut presence) = (None, None, None);
         match self.due.front() {
             Some(Due::Access(due)) => access = Some(*due),
-            Some(Due::Decide(emptied)) => presence = emptied.map(|addr| (addr, false)),
+            Some(&Due::Clear(due)) => {
+                access = Some(due);
+                presence = Some((due.addr, false)).filter(|_| inputs.mem_ready);
+            }
             Some(&Due::Store(due)) => {
                 access = Some(due);
                 presence = Some((due.addr, true)).filter(|_| inputs.mem_ready);
             }
             Some(Due::Start(due)) => start = Some(*due),
-            Some(Due::Refuse(_)) => {}
+            Some(Due::Refuse(_) | Due::Decide) => {}
             None => access = self.early_access(inputs),
         }
         Rule::Latency.same("asks for memory", access.is_some(), seen.access.is_some())?;
@@ -244,16 +250,16 @@ impl Model {
         }
         let goes = match self.due.front() {
             None => false,
-            Some(Due::Access(_) | Due::Store(_)) => inputs.mem_ready,
-            Some(Due::Refuse(_) | Due::Decide(_)) => true,
+            Some(Due::Access(_) | Due::Store(_) | Due::Clear(_)) => inputs.mem_ready,
+            Some(Due::Refuse(_) | Due::Decide) => true,
             Some(Due::Start(_)) => inputs.start_ready,
         };
         match goes.then(|| self.due.pop_front()).flatten() {
             Some(Due::Store(_)) => self.held = self.held.wrapping_add(1),
-            Some(Due::Decide(Some(_))) => self.held = self.held.wrapping_sub(1),
+            Some(Due::Clear(_)) => self.held = self.held.wrapping_sub(1),
             Some(Due::Refuse(packet)) => self.refused = Some((REASON_OVERRUN, packet)),
             Some(Due::Start(_)) => self.starts += 1,
-            Some(Due::Access(_) | Due::Decide(None)) | None => {}
+            Some(Due::Access(_) | Due::Decide) | None => {}
         }
         Ok(())
     }

@@ -25,6 +25,8 @@ enum Fetching {
     Begin(Packet),
     /// Writes the operand.
     Store,
+    /// Empties the slot.
+    Clear(Packet),
 }
 
 /// What the input buffer does at the memory port.
@@ -153,8 +155,10 @@ impl Pe {
         let asked = matches!(self.fetching, Fetching::Slot(_) | Fetching::Link(_) | Fetching::Store);
         let was_early = self.fetching == Fetching::Early;
         self.take_next(now);
-        // With its slot read already, a packet's link is asked for at once.
-        let fetching = asked || (was_early && matches!(self.fetching, Fetching::Link(_)));
+        // An access that follows at once.
+        let fetching = asked
+            || (was_early && matches!(self.fetching, Fetching::Link(_)))
+            || matches!(self.fetching, Fetching::Clear(_));
         self.start_moving(now);
         let early = self.is_early(now);
         let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);
@@ -185,7 +189,7 @@ impl Pe {
             leaves = self.send(packet, now, may_inject && leaves.is_none()).or(leaves);
         }
         match granted {
-            Some(Client::Matching) => self.fetched(early),
+            Some(Client::Matching) => self.fetched(early, now),
             Some(Client::Input) => self.moved(now),
             Some(Client::Host) => {
                 self.host = self
@@ -260,7 +264,11 @@ impl Pe {
     /// The matching unit goes on where it needs no access: it takes a packet, or has what it needs.
     fn take_next(&mut self, now: u64) {
         if let Fetching::Begin(packet) = self.fetching {
-            self.fetching = self.match_it(&packet, now);
+            self.fetching = if matching::meets(&packet, &self.memory) {
+                Fetching::Clear(packet)
+            } else {
+                self.match_it(&packet, now)
+            };
             return;
         }
         let early = self.fetching == Fetching::Early;
@@ -278,10 +286,11 @@ impl Pe {
     }
 
     /// The matching unit has the port.
-    fn fetched(&mut self, early: bool) {
+    fn fetched(&mut self, early: bool, now: u64) {
         self.fetching = match self.fetching {
             Fetching::Slot(packet) => Fetching::Link(packet),
             Fetching::Link(packet) => Fetching::Begin(packet),
+            Fetching::Clear(packet) => self.match_it(&packet, now),
             _ if early => Fetching::Early,
             _ => Fetching::Idle,
         };

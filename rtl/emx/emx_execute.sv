@@ -3,27 +3,26 @@
 //
 // Stages     fetch, arrival, execution: what is asked for in a cycle is there in the next one, and executes behind it,
 //            or waits in order. Three instructions are inside at most. An instruction executes in one cycle, to its
-//            end but for what LD, ST and SEND put into registers for the ports.
+//            end but for what LD and ST put into registers for the data port.
 // Start      taken where no thread runs or one ends, with its first fetch. It loads r1, r2 and fp (r15). The other
 //            registers keep what the thread before left. `run_i` low: no thread begins. Its first instruction executes
 //            2 cycles later.
-// Cycles     1. LD 2, and 3 where A, B or C of the next instruction names its register. ST 1, but the port that it
-//            takes. SEND 2, or 1 with FastSend. A jump that is taken 3; but JAL, and a branch to a lower address, 2,
-//            as their target is fetched while they execute. Where such a branch is not taken, nothing is fetched, nor
-//            beside what ends a thread. A branch that ends a thread: a cycle more to the next one.
+// Cycles     1. LD 2, and 3 where A, B or C of the next instruction names its register, or it is SEND. ST 1, but the
+//            port that it takes. SEND 2, or 1 with FastSend. A jump that is taken 3; but JAL, and a branch to a lower
+//            address, 2, as their target is fetched while they execute. Where such a branch is not taken, nothing is
+//            fetched, nor beside what ends a thread. A branch that ends a thread: a cycle more to the next one.
 // Fetch      a running thread asks in each cycle, as the paper's EM-4 keeps its memory, whether it has place or not;
-//            but where a packet waits to be sent and no place is left, and where a thread ends.
+//            but where SEND has waited and no place is left, and where a thread ends.
 // Data port  asked from the cycle behind LD or ST until `mem_ready_i`; meanwhile nothing else executes. What was read
 //            is there in the next cycle. A store has tag 0.
-// Sending    offered from the cycle behind SEND until `send_ready_i`. Meanwhile nothing executes; with FastSend no
-//            other SEND.
+// Sending    SEND waits for `send_ready_i`, while its offer holds.
 // Faults     no instruction, one or a load or store outside what threads may touch, TRAP: the instruction changes
 //            nothing, and no instruction follows until reset. `fault_o` is a level. What was under way is done.
-// Paths      the requests come from flip-flops: an instruction's address by one adder, `fetch_valid_o` by two LUTs. From
-//            the readies there is a path to `start_ready_o` and to flip-flops only.
+// Paths      requests of memory come from flip-flops: an instruction's address by one adder, `fetch_valid_o` by two
+//            LUTs. From `mem_ready_i` to SEND's offer. Else from the readies to `start_ready_o` and flip-flops only.
 // Misuse     code that a thread writes: the three instructions behind the store may be the old ones.
 // Reset      ends the thread, and drops what it offers; registers 3 to 14 keep what they hold.
-// busy_o     a thread runs, an offer stands, data come, or a pulse is out.
+// busy_o     a thread runs, an access waits, data come, or a pulse is out. SEND that waits is busy, too.
 // Source     paper, 2.1 and 2.2: threads that are not interrupted, and an instruction that sends a packet. Instruction
 //            set and stages are ours (public: EMC-Y makes a packet in a cycle, EMC-R in two).
 module emx_execute #(
@@ -156,7 +155,7 @@ module emx_execute #(
                   ({32{get_depth}} & 32'(depth_i)) | ({32{get_pe}} & 32'(pe_i)) | {{16{lui}} & insn_q[15:0], 16'b0};
 
   // ---- faults
-  logic pc_public, addr_public, faults;
+  logic pc_public, addr_public, unsound, astray;
   logic [3:0] cause;
   emx_public #(
       .AddrW(AddrW),
@@ -174,31 +173,38 @@ module emx_execute #(
       .addr_i  (addr),
       .public_o(addr_public)
   );
+  assign unsound = !pc_public || !legal || trap;
+  assign astray  = (load || store) && !addr_public;
   always_comb begin
     cause = '0;
     if (trap) cause = 4'(emx_pkg::FaultCauseTrap);
-    if ((load || store) && !addr_public) cause = 4'(emx_pkg::FaultCauseAddress);
+    if (astray) cause = 4'(emx_pkg::FaultCauseAddress);
     if (!legal) cause = 4'(emx_pkg::FaultCauseCode);
     if (!pc_public) cause = 4'(emx_pkg::FaultCauseFetch);
   end
 
-  // ---- what LD, ST and SEND leave for the ports
+  // ---- what LD and ST leave for the data port
   logic access_q, store_q, loads_q;  // loads_q: the data are on the pins
   logic [3:0] asked_q, loaded_q;  // their registers
   logic blocked, names, holds;
+  logic sent_q, waited_q;  // SEND's second cycle; it waited in the last cycle
   assign blocked = access_q && !mem_ready_i;
   assign names = insn_q[24:21] == asked_q || insn_q[20:17] == asked_q || second_index == asked_q;
-  assign holds = loads_q || blocked || (access_q && !store_q && names) ||
-                 (FastSend ? send && send_valid_o && !send_ready_i : send_valid_o);
+  assign holds = loads_q || sent_q || blocked || (access_q && !store_q && (names || send));
 
   // ---- the cycle
-  logic executes, done, jumps, ends, flush;
-  assign executes = running_q && have_q[0] && !holds;
-  assign faults = executes && cause != '0;
-  assign done = executes && cause == '0;
-  assign jumps = done && (jal || jalr || (branch && taken));
-  assign ends = done && insn_q[25] && !jumps;
-  assign flush = jumps || ends || faults;
+  logic tries, executes, faults, done, leaves, jumps, ends, flush;
+  assign tries = running_q && have_q[0] && !holds;
+  assign send_valid_o = tries && send && pc_public;
+  assign send_packet_o = {insn_q[6:0], second, insn_q[13:7], b};
+  assign waits_send_o = send_valid_o && !send_ready_i;
+  assign executes = tries && !waits_send_o;
+  assign faults = executes && (unsound || astray);
+  assign done = executes && !unsound && !astray;
+  assign leaves = jal || jalr || (branch && taken);
+  assign jumps = executes && !unsound && leaves;
+  assign ends = done && insn_q[25] && !leaves;
+  assign flush = executes && (unsound || astray || leaves || insn_q[25]);
 
   // ---- fetch: a start, the target of a jump that is probably taken, or the next one
   logic is_branch, is_last, leads, begins, start, asked, comes;
@@ -207,7 +213,7 @@ module emx_execute #(
   assign is_last = have_q[0] && insn_q[25] && !is_branch && insn_q[31:27] != 5'b10100;
   assign leads = (is_branch && insn_q[16]) || insn_q[31:26] == 6'(emx_pkg::OpJal);
   assign begins = start_valid_i && run_i && !halted_q && (!running_q || is_last);
-  assign fetch_valid_o = begins || (running_q && !is_last && !(full && send_valid_o));
+  assign fetch_valid_o = begins || (running_q && !is_last && !(full && waited_q));
   assign fetch_addr_o = begins ? start_pc_i : (have_q[0] && leads) ? target : next_q;
   assign start_ready_o = run_i && !halted_q && fetch_ready_i && (!running_q || (is_last && done));
   assign start = start_valid_i && start_ready_o;
@@ -223,7 +229,8 @@ module emx_execute #(
       flight_q <= 1'b0;
       access_q <= 1'b0;
       loads_q <= 1'b0;
-      send_valid_o <= 1'b0;
+      sent_q <= 1'b0;
+      waited_q <= 1'b0;
       ret_valid_o <= 1'b0;
       tell_valid_o <= 1'b0;
       frame_o <= '0;
@@ -238,7 +245,8 @@ module emx_execute #(
       flight_q <= comes;
       access_q <= blocked || (done && (load || store));
       loads_q <= access_q && !store_q && mem_ready_i;
-      send_valid_o <= (send_valid_o && !send_ready_i) || (done && send);
+      sent_q <= done && send && !FastSend;
+      waited_q <= waits_send_o;
       ret_valid_o <= done;
       tell_valid_o <= done && tell;
       if (start) frame_o <= start_frame_i;
@@ -259,9 +267,10 @@ module emx_execute #(
     else if (executes) pc_q <= behind;
     if (start) far_q <= 1'b0;
     else if (jumps) far_q <= jalr && addr[31:22] != '0;
-    if (comes) fetched_q <= fetch_addr_o;
+    fetched_q <= fetch_addr_o;
+    // Behind a fault or the end of a thread, it does not matter.
     if (jumps && !(leads && asked)) next_q <= away;
-    else if (comes) next_q <= fetch_addr_o + 22'd1;
+    else if (asked && (leads && have_q[0] ? jumps : begins || !full)) next_q <= fetch_addr_o + 22'd1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -275,9 +284,8 @@ module emx_execute #(
       mem_addr_o <= addr[21:0];
       mem_wdata_o <= {7'b0, second};
     end
-    if (!send_valid_o || send_ready_i) send_packet_o <= {insn_q[6:0], second, insn_q[13:7], b};
-    if (loads_q || (done && writes && !load)) bank_q[loads_q ? loaded_q : insn_q[24:21]] <= loads_q ? mem_rdata_i : result;
-    if (done && writes) begin
+    if (loads_q || (executes && !unsound && writes && !load)) bank_q[loads_q ? loaded_q : insn_q[24:21]] <= loads_q ? mem_rdata_i : result;
+    if (executes && !unsound && writes) begin
       if (insn_q[24:21] == 4'd1) r1_new_q <= 1'b0;
       if (insn_q[24:21] == 4'd2) r2_new_q <= 1'b0;
       if (insn_q[24:21] == Fp) fp_new_q <= 1'b0;
@@ -293,14 +301,12 @@ module emx_execute #(
   assign mem_write_o = store_q;
   assign fault_o = halted_q;
   assign thread_o = running_q;
-  assign waits_send_o = running_q && send_valid_o && !send_ready_i && (!FastSend || (have_q[0] && send));
-  assign busy_o = running_q || access_q || loads_q || send_valid_o || ret_valid_o || tell_valid_o;
+  assign busy_o = running_q || access_q || loads_q || ret_valid_o || tell_valid_o;
 
 `ifdef TSUNAGI_ASSERT
-  logic waited_q, blocked_q;
+  logic blocked_q;
   logic [77:0] packet_q;
   always_ff @(posedge clk_i) begin
-    waited_q  <= !rst_i && send_valid_o && !send_ready_i;
     blocked_q <= !rst_i && blocked;
     packet_q  <= send_packet_o;
     if (!rst_i) begin

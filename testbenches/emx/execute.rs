@@ -186,7 +186,7 @@ impl Model {
             write: access.write.map(u64::from),
         });
         Rule::Access.same("access", access, seen.access)?;
-        Rule::Send.same("packet", self.unit.sending(), seen.send)?;
+        Rule::Send.same("packet", self.unit.sending(&self.memory, inputs.mem_ready), seen.send)?;
         let fetch = self.unit.fetch(&self.memory, inputs.run, inputs.start.as_ref());
         Rule::Fetch.same("fetches", fetch.map(|addr| addr & ADDR_MASK), seen.fetch)?;
         let around = Around {

@@ -139,6 +139,14 @@ impl Execute {
         })
     }
 
+    /// What SEND sends.
+    fn packet(&self, insn: &Insn) -> Packet {
+        let register = |field| self.registers[insn.value(field) as usize];
+        let tag = insn.value(Field::Tag) as u8;
+        let packet = Packet::to(Kind(insn.value(Field::Kind) as u8), register(Field::A), register(Field::B));
+        Packet { tag, ..packet }
+    }
+
     fn execute(&mut self, memory: &mut Memory, special: Special) -> Result<Retired, Cause> {
         let pc = self.pc;
         let reaches = |addr: u32| memory.map.is_public(addr);
@@ -168,9 +176,7 @@ impl Execute {
             OP_JAL => (result, target) = (Some(pc + 1), Some(near(pc, Field::Branch))),
             OP_JALR => (result, target) = (Some(pc + 1), Some(addr)),
             OP_SEND => {
-                let tag = insn.value(Field::Tag) as u8;
-                let packet = Packet::to(Kind(insn.value(Field::Kind) as u8), a, b);
-                did = Did::Send(Packet { tag, ..packet });
+                did = Did::Send(self.packet(&insn));
             }
             OP_TELL => did = Did::Tell(a),
             OP_GET => {
@@ -253,7 +259,10 @@ pub struct Unit {
     access: Option<DataAccess>,
     /// A load's data come.
     loads: bool,
-    sending: Option<Packet>,
+    /// SEND's second cycle.
+    sent: bool,
+    /// SEND waited in the last cycle.
+    waited: bool,
 }
 
 impl Unit {
@@ -270,13 +279,23 @@ impl Unit {
     }
 
     /// Packet that is offered.
-    pub fn sending(&self) -> Option<Packet> {
-        self.sending
+    pub fn sending(&self, memory: &Memory, data_ready: bool) -> Option<Packet> {
+        let word = self.at_hand(memory).filter(|word| self.tries(*word, data_ready))?;
+        let insn = Insn::decode(word).filter(|insn| insn.op().code == OP_SEND)?;
+        memory.map.is_public(self.execute.pc).then(|| self.execute.packet(&insn))
     }
 
     /// Does nothing happen before a thread begins?
     pub fn is_idle(&self) -> bool {
-        !self.execute.running && self.access.is_none() && !self.loads && self.sending.is_none()
+        !self.execute.running && self.access.is_none() && !self.loads
+    }
+
+    /// Does nothing hold the instruction at hand?
+    fn tries(&self, word: u32, data_ready: bool) -> bool {
+        let blocked = self.access.is_some() && !data_ready;
+        let load = self.access.filter(|access| access.write.is_none());
+        let needs = load.is_some_and(|access| names(word, access.register) || operation(word) == OP_SEND);
+        !(self.loads || self.sent || blocked || needs)
     }
 
     /// The word of the instruction at hand, as far as an address reaches.
@@ -293,7 +312,7 @@ impl Unit {
             return Some(start.pc);
         }
         let full = self.waiting + u32::from(self.comes) == INSIDE;
-        let asks = self.execute.running && !is_last && !(full && self.sending.is_some());
+        let asks = self.execute.running && !is_last && !(full && self.waited);
         let pc = self.execute.pc;
         let target = at_hand.and_then(led).map(|by| pc.wrapping_add_signed(by));
         let next = pc.wrapping_add(self.waiting + u32::from(self.comes));
@@ -316,13 +335,9 @@ impl Unit {
 
         let blocked = self.access.is_some() && !around.data_ready;
         let load = self.access.filter(|access| access.write.is_none());
-        let refused = self.sending.is_some() && !around.send_ready;
-        let sends = at_hand.is_some_and(|word| operation(word) == OP_SEND);
-        let send_holds = if self.fast_send { sends && refused } else { self.sending.is_some() };
-        let needs = |word| load.is_some_and(|access| names(word, access.register));
-        let goes = !self.loads && !blocked && !send_holds;
-        let executes = at_hand.filter(|word| goes && !needs(*word));
-        let executed = executes.map(|_| self.execute.step(memory, around.special));
+        let waits_send = self.sending(memory, around.data_ready).is_some() && !around.send_ready;
+        let goes = at_hand.is_some_and(|word| self.tries(word, around.data_ready)) && !waits_send;
+        let executed = goes.then(|| self.execute.step(memory, around.special));
 
         let done = executed.and_then(Result::ok);
         let jumped = done.is_some_and(|retired| retired.jumped);
@@ -344,12 +359,8 @@ impl Unit {
         if !blocked {
             self.access = done.and_then(|retired| access(&retired, memory));
         }
-        if !refused {
-            self.sending = done.and_then(|retired| match retired.did {
-                Did::Send(packet) => Some(packet),
-                _ => None,
-            });
-        }
+        self.sent = !self.fast_send && done.is_some_and(|retired| matches!(retired.did, Did::Send(_)));
+        self.waited = waits_send;
         if let Some(start) = started {
             self.execute.start(&start);
         }
@@ -357,7 +368,7 @@ impl Unit {
             start_ready,
             started: started.is_some(),
             executed,
-            waits_send: was_running && refused && (!self.fast_send || sends),
+            waits_send,
         }
     }
 }
@@ -511,6 +522,7 @@ mod tests {
             ("ld r3, 0(r2); nop; nop", 4, 4),
             ("ld r3, 0(r2); addi r4, r3, 1", 4, 4),
             ("ld r3, 0(r2); ld r4, 0(r2); nop; nop", 6, 6),
+            ("ld r3, 0(r2); send WRITE, r2, r1; nop", 6, 5),
             ("st r3, 0(r2); nop; nop; nop", 5, 4),
             ("send WRITE, r2, r3; nop", 3, 2),
             ("send WRITE, r2, r3; send WRITE, r2, r3", 4, 2),

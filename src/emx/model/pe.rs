@@ -171,11 +171,13 @@ impl Pe {
             self.host.is_some(),
         ];
         let granted = self.arbiter.grant(requests, self.is_urgent());
-        let sends = self.unit.sending().filter(|_| self.can_send(may_inject));
+        let data_ready = granted == Some(Client::Data);
+        let sends = self.unit.sending(&self.memory, data_ready);
+        let sends = sends.filter(|_| self.can_send(may_inject));
         let around = Around {
             run: self.run,
             start,
-            data_ready: granted == Some(Client::Data),
+            data_ready,
             fetch_ready: fetch && (self.config.code_port || granted == Some(Client::Fetch)),
             send_ready: sends.is_some(),
             special: Special {

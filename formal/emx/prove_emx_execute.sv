@@ -113,7 +113,7 @@ module prove_emx_execute #(
   assign moves = int'(op) == emx_pkg::OpLd || int'(op) == emx_pkg::OpSt;
 
   // What stood on the ports in the last cycle, and was not taken.
-  logic waited_q, asked_q;
+  logic waited_q, sent_q, asked_q;
   logic [77:0] packet_q;
   logic [21:0] start_pc_q, addr_q;
   logic [38:0] wdata_q;
@@ -128,6 +128,7 @@ module prove_emx_execute #(
     frame_q <= start ? start_frame_i : frame;
     if (start) start_pc_q <= start_pc_i;
     waited_q <= send_valid && !send_ready_i && !rst_i;
+    sent_q <= send_valid && send_ready_i && !rst_i;
     asked_q  <= mem_valid && !mem_ready_i && !rst_i;
     packet_q <= send_packet;
     addr_q   <= mem_addr;
@@ -153,16 +154,16 @@ module prove_emx_execute #(
       fault_has_a_cause : assert (fault == (cause != '0));
       fault_of_a_thread : assert (!fault || fault_q || thread_q);
       nothing_behind_a_fault :
-      assert (!fault || !(mem_valid || fetch_valid || send_valid && !waited_q || ret_valid || start_ready || thread));
+      assert (!fault || !(mem_valid || fetch_valid || send_valid || ret_valid || start_ready || thread));
       fault_stays : assert (reset_q || !fault_q || (fault && {cause, fault_pc, code} == {cause_q, fault_pc_q, code_q}));
       frame_of_the_thread : assert (reset_q || frame == frame_q);
-      sends_with_send : assert (reset_q || (send_valid && !waited_q) == (ret_valid && sends));
+      sends_with_send : assert (reset_q || sent_q == (ret_valid && sends));
       accesses_with_access :
       assert (reset_q || (mem_valid && !asked_q) == (ret_valid && moves));
       writes_with_store : assert (!(mem_valid && !asked_q) || mem_write == (int'(op) == emx_pkg::OpSt));
       send_holds : assert (!waited_q || (send_valid && send_packet == packet_q));
       access_holds : assert (!asked_q || (mem_valid && {mem_addr, mem_wdata} == {addr_q, wdata_q}));
-      waits_quietly : assert (!(send_valid && inside == 3 && fetch_valid) || start_valid_i);
+      waits_quietly : assert (!(waited_q && inside == 3 && fetch_valid) || start_valid_i);
       in_sequence : assert (!ret_valid || !known_q || ret_pc == expected_q);
       busy_tells : assert (busy || !(thread || ret_valid || tell_valid || mem_valid || send_valid));
       // Invariants for induction.
@@ -175,7 +176,8 @@ module prove_emx_execute #(
       assert (inside == 0 || dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
       pc_known :
       assert (!thread || !known || expected == (dut.have_q[0] ? dut.pc_q : dut.flight_q ? dut.fetched_q : dut.next_q));
-      one_offer : assert (FastSend || !send_valid || waited_q || ret_valid);
+      waited_known : assert (waited_q == dut.waited_q);
+      no_load : assert (!waited_q || !(dut.loads_q || mem_valid || dut.sent_q));
       // The claims are not vacuous.
       a_fault : cover (fault && int'(cause) == emx_pkg::FaultCauseAddress);
       runs_off : cover (fault && int'(cause) == emx_pkg::FaultCauseFetch && ret_valid == '0 && thread_q);

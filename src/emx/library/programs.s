@@ -21,6 +21,12 @@
         call    mem_copyout
 .endm
 
+# A pkt message of one type, word r6, to port r4.
+.macro output type
+        addi    r3, r4, 1 + \type
+        send    RIGHT, r3, r6
+.endm
+
 # The buffer goes to the next PE, and a pkt behind it.
 .macro put_next
         ld      r5, NEXT(fp)
@@ -30,26 +36,19 @@
         ld      r6, N(fp)
         call    mem_copyout
         ld      r4, NEXT(fp)
-        li      r5, 0
         li      r6, 1
-        call    pkt_output
-.endm
-
-# A pkt message of one type, word r6, to port r4.
-.macro output type
-        addi    r3, r4, 1 + \type
-        send    RIGHT, r3, r6
+        output  0
 .endm
 
 # One step of a butterfly by pkt messages of one type; r4 = port of the partner, r6 = sum so far.
 .macro butterfly step, type
         beqz    r4, reduced
+        st      r6, SUM(fp)
         output  \type
         ld      r4, OWN(fp)
-        st      r6, SUM(fp)
         li      r3, 1f
-        st      r3, RESUME(fp)
         addi    r4, r4, 1 + \type
+        st      r3, RESUME(fp)
         send.end LEFT, r4, fp
 1:      ld      r6, SUM(fp)
         ld      r4, PARTNERS + 1 + \step(fp)
@@ -70,7 +69,9 @@ reduce:
         butterfly 3, 3
         butterfly 4, 4
         butterfly 5, 5
-        j       reduced
+        ld      ra, RA2(fp)
+        move    r2, r6
+        ret
 2:      butterfly 0, 6
         butterfly 1, 7
         butterfly 2, 8
@@ -368,12 +369,11 @@ give:   ld      r6, N(fp)
         add     r5, r5, r4
         call    mem_copyout
         ld      r4, NODE(fp)
+        ld      ra, RA2(fp)
 1:      ld      r6, OWN(fp)
         output  0
         li      r5, 1
-        call    pkt_input
-        ld      ra, RA2(fp)
-        ret
+        j       pkt_input
 
 # Waits for the block, and answers.
 get_it: st      ra, RA2(fp)
@@ -448,9 +448,8 @@ shift:  ld      r5, NEXT(fp)
         ld      r6, N(fp)
         call    mem_copyout
         ld      r4, NEXT(fp)
-        li      r5, 0
         li      r6, 1
-        call    pkt_output
+        output  0
         li      r5, 0
         call    pkt_input
         done

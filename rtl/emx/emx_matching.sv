@@ -54,7 +54,7 @@ module emx_matching (
   localparam bit [2:0] Slot = 3'd1;  // the slot is to be read
   localparam bit [2:0] Link = 3'd2;  // the link is to be read
   localparam bit [2:0] Begin = 3'd3;  // it was read
-  localparam bit [2:0] Store = 3'd4;  // the operand is to be written
+  localparam bit [2:0] Store = 3'd4;  // the operand is to be written; in Begin, too
   localparam bit [2:0] Clear = 3'd5;  // the slot is to be emptied; in Begin, too
   localparam bit [2:0] Ready = 3'd6;
 
@@ -116,7 +116,7 @@ module emx_matching (
   assign looked = looks ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
   // Presence bits change with an access only: else their port may be the host's.
   assign clears = state_q == Clear || (state_q == Begin && matching && present && !overrun);
-  assign stores = state_q == Store;
+  assign stores = state_q == Store || (state_q == Begin && matching && !present);
   assign mem_valid_o = reads_slot || reads_link || clears || stores;
   assign mem_write_o = stores;
   assign mem_addr_o = {looked[21:6], looked[5:0] & {6{!reads_link}}};
@@ -140,7 +140,7 @@ module emx_matching (
       Begin: begin
         if (!matching) state_d = Ready;
         else if (overrun) state_d = Idle;
-        else if (!present) state_d = Store;
+        else if (!present) state_d = mem_ready_i ? Idle : Store;
         else state_d = mem_ready_i ? Ready : Clear;
       end
       Store: if (mem_ready_i) state_d = Idle;

@@ -159,7 +159,6 @@ impl Model {
         match outcome {
             Outcome::Waits => {
                 let write = Some(self.memory.word(packet.addr));
-                self.due.push_back(Due::Decide);
                 self.due.push_back(Due::Store(Access { write, ..slot }));
             }
             Outcome::Refused(_) => self.due.push_back(Due::Refuse(*packet)),

@@ -43,9 +43,9 @@
 # One step of a butterfly by pkt messages of one type; r4 = port of the partner, r6 = sum so far.
 .macro butterfly step, type
         beqz    r4, reduced
-        st      r6, SUM(fp)
         output  \type
         ld      r4, OWN(fp)
+        st      r6, SUM(fp)
         li      r3, 1f
         addi    r4, r4, 1 + \type
         st      r3, RESUME(fp)

@@ -158,7 +158,7 @@ impl Pe {
         // An access that follows at once.
         let fetching = asked
             || (was_early && matches!(self.fetching, Fetching::Link(_)))
-            || matches!(self.fetching, Fetching::Clear(_));
+            || matches!(self.fetching, Fetching::Clear(_) | Fetching::Store);
         self.start_moving(now);
         let early = self.is_early(now);
         let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);

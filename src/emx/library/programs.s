@@ -44,10 +44,10 @@
 .macro butterfly step, type
         beqz    r4, reduced
         output  \type
-        ld      r4, OWN(fp)
+        li      r4, 0x400000 << \step   # PEs differ in this bit alone
+        xor     r4, r4, r3
         st      r6, SUM(fp)
         li      r3, 1f
-        addi    r4, r4, 1 + \type
         st      r3, RESUME(fp)
         send.end LEFT, r4, fp
 1:      ld      r6, SUM(fp)

@@ -103,9 +103,9 @@ module prove_emx_execute #(
   logic [16:0] code_q;
   logic [ 5:0] op;
   logic jumps, sends, moves;
-  int held, inside;  // instructions
+  int held, loaded;  // instructions
   assign held = int'(dut.have_q[0]) + int'(dut.have_q[1]) + int'(dut.have_q[2]);
-  assign inside = held + int'(dut.flight_q);
+  assign loaded = held + int'(dut.flight_q);
   assign start = start_valid_i && start_ready;
   assign op = ret_insn[31:26];
   assign jumps = int'(op) >= emx_pkg::OpBeq && int'(op) <= emx_pkg::OpJalr;
@@ -129,10 +129,10 @@ module prove_emx_execute #(
     if (start) start_pc_q <= start_pc_i;
     waited_q <= send_valid && !send_ready_i && !rst_i;
     sent_q <= send_valid && send_ready_i && !rst_i;
-    asked_q  <= mem_valid && !mem_ready_i && !rst_i;
+    asked_q <= mem_valid && !mem_ready_i && !rst_i;
     packet_q <= send_packet;
-    addr_q   <= mem_addr;
-    wdata_q  <= mem_wdata;
+    addr_q <= mem_addr;
+    wdata_q <= mem_wdata;
     {known_q, expected_q} <= {known, expected};
   end
   // The address of what executes, unless the last one jumps.
@@ -143,8 +143,7 @@ module prove_emx_execute #(
     if (!rst_i) begin
       executes_where_it_may : assert (!ret_valid || allowed(ret_pc));
       touches_where_it_may : assert (!mem_valid || allowed(mem_addr));
-      all_of_the_address :
-      assert (!(dut.done && ((dut.load || dut.store) && dut.addr[31:22] != '0 || dut.far_q)));
+      all_of_the_address : assert (!(dut.done && ((dut.load || dut.store) && dut.addr[31:22] != '0 || dut.far_q)));
       none_begins_in_a_thread : assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
       ends_with_end_or_fault : assert (reset_q || !thread_q || thread || fault || (ret_valid && ret_insn[25]));
       goes_on_while_it_runs : assert (!(thread_q && thread && !start_q && ret_valid) || !ret_insn[25] || jumps);
@@ -158,22 +157,20 @@ module prove_emx_execute #(
       fault_stays : assert (reset_q || !fault_q || (fault && {cause, fault_pc, code} == {cause_q, fault_pc_q, code_q}));
       frame_of_the_thread : assert (reset_q || frame == frame_q);
       sends_with_send : assert (reset_q || sent_q == (ret_valid && sends));
-      accesses_with_access :
-      assert (reset_q || (mem_valid && !asked_q) == (ret_valid && moves));
+      accesses_with_access : assert (reset_q || (mem_valid && !asked_q) == (ret_valid && moves));
       writes_with_store : assert (!(mem_valid && !asked_q) || mem_write == (int'(op) == emx_pkg::OpSt));
       send_holds : assert (!waited_q || (send_valid && send_packet == packet_q));
       access_holds : assert (!asked_q || (mem_valid && {mem_addr, mem_wdata} == {addr_q, wdata_q}));
-      waits_quietly : assert (!(waited_q && inside == 3 && fetch_valid) || start_valid_i);
+      waits_quietly : assert (!(waited_q && loaded == 3 && fetch_valid) || start_valid_i);
       in_sequence : assert (!ret_valid || !known_q || ret_pc == expected_q);
       busy_tells : assert (busy || !(thread || ret_valid || tell_valid || mem_valid || send_valid));
       // Invariants for induction.
       runs : assert (thread == dut.running_q && fault == dut.halted_q);
       in_order : assert (dut.have_q == 3'b000 || dut.have_q == 3'b001 || dut.have_q == 3'b011 || dut.have_q == 3'b111);
-      three_at_most : assert (inside <= 3);
-      of_a_thread : assert (thread || inside == 0);
+      three_at_most : assert (loaded <= 3);
+      of_a_thread : assert (thread || loaded == 0);
       comes_behind : assert (!dut.flight_q || !dut.have_q[0] || dut.fetched_q == dut.pc_q + 22'(held));
-      next_behind :
-      assert (inside == 0 || dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
+      next_behind : assert (loaded == 0 || dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
       pc_known :
       assert (!thread || !known || expected == (dut.have_q[0] ? dut.pc_q : dut.flight_q ? dut.fetched_q : dut.next_q));
       waited_known : assert (waited_q == dut.waited_q);

@@ -189,8 +189,8 @@ module emx_execute #(
   logic blocked, names, holds;
   logic sent_q, waited_q;  // SEND's second cycle; it waited in the last cycle
   assign blocked = access_q && !mem_ready_i;
-  assign names = insn_q[24:21] == asked_q || insn_q[20:17] == asked_q || second_index == asked_q;
-  assign holds = loads_q || sent_q || blocked || (access_q && !store_q && (names || send));
+  assign names   = insn_q[24:21] == asked_q || insn_q[20:17] == asked_q || second_index == asked_q;
+  assign holds   = loads_q || sent_q || blocked || (access_q && !store_q && (names || send));
 
   // ---- the cycle
   logic tries, executes, faults, done, leaves, jumps, ends, flush;
@@ -284,7 +284,8 @@ module emx_execute #(
       mem_addr_o <= addr[21:0];
       mem_wdata_o <= {7'b0, second};
     end
-    if (loads_q || (executes && !unsound && writes && !load)) bank_q[loads_q ? loaded_q : insn_q[24:21]] <= loads_q ? mem_rdata_i : result;
+    if (loads_q || (executes && !unsound && writes && !load))
+      bank_q[loads_q?loaded_q : insn_q[24:21]] <= loads_q ? mem_rdata_i : result;
     if (executes && !unsound && writes) begin
       if (insn_q[24:21] == 4'd1) r1_new_q <= 1'b0;
       if (insn_q[24:21] == 4'd2) r2_new_q <= 1'b0;

@@ -417,7 +417,9 @@ fn each_twin_is_caught() {
             // A refusal delays the next packet.
             (Latency, &[], &|cases| checks(&matching::<TwinMatchingPause>(), cases)),
             // What was asked for early counts as read.
-            (Latency, &[Start], &|cases| checks(&matching::<TwinMatchingAsked>(), cases)),
+            (Latency, &[Start], &|cases| {
+                checks(&matching::<TwinMatchingAsked>(), cases)
+            }),
             (Held, &[], &|cases| checks(&matching::<TwinMatchingHeld>(), cases)),
             (Gating, &[], &|cases| checks(&matching::<TwinMatchingRest>(), cases)),
         ],

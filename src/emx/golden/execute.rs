@@ -143,7 +143,11 @@ impl Execute {
     fn packet(&self, insn: &Insn) -> Packet {
         let register = |field| self.registers[insn.value(field) as usize];
         let tag = insn.value(Field::Tag) as u8;
-        let packet = Packet::to(Kind(insn.value(Field::Kind) as u8), register(Field::A), register(Field::B));
+        let packet = Packet::to(
+            Kind(insn.value(Field::Kind) as u8),
+            register(Field::A),
+            register(Field::B),
+        );
         Packet { tag, ..packet }
     }
 
@@ -282,7 +286,10 @@ impl Unit {
     pub fn sending(&self, memory: &Memory, data_ready: bool) -> Option<Packet> {
         let word = self.at_hand(memory).filter(|word| self.tries(*word, data_ready))?;
         let insn = Insn::decode(word).filter(|insn| insn.op().code == OP_SEND)?;
-        memory.map.is_public(self.execute.pc).then(|| self.execute.packet(&insn))
+        memory
+            .map
+            .is_public(self.execute.pc)
+            .then(|| self.execute.packet(&insn))
     }
 
     /// Does nothing happen before a thread begins?
@@ -496,7 +503,10 @@ mod tests {
             };
             let came = unit.cycle(&mut memory, &around);
             start = start.filter(|_| !came.started);
-            if came.executed.is_some_and(|done| done.is_ok_and(|retired| retired.ended)) {
+            if came
+                .executed
+                .is_some_and(|done| done.is_ok_and(|retired| retired.ended))
+            {
                 return cycle;
             }
         }
@@ -530,10 +540,18 @@ mod tests {
             ("beq r0, r1, 1f; nop; 1: nop", 3, 3),
             ("j 1f; nop; 1: nop", 3, 3),
             ("li r3, 0x1003; jr r3; nop; nop", 5, 5),
-            ("li r3, 2; 1: subi r3, r3, 1; bnez r3, 1b; nop", 1 + 1 + 2 + 1 + 2 + 1, 8),
+            (
+                "li r3, 2; 1: subi r3, r3, 1; bnez r3, 1b; nop",
+                1 + 1 + 2 + 1 + 2 + 1,
+                8,
+            ),
         ] {
             let text = format!("{text}; nop.end");
-            assert_eq!([false, true].map(|em_x| cycles(&text, em_x)), [em_4 + 2, em_x + 2], "{text}");
+            assert_eq!(
+                [false, true].map(|em_x| cycles(&text, em_x)),
+                [em_4 + 2, em_x + 2],
+                "{text}"
+            );
         }
     }
 

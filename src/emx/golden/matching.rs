@@ -4,7 +4,8 @@
 use super::memory::Memory;
 use crate::emx::packet::Packet;
 use crate::emx::regs::{
-    GLOBAL_PE_SHIFT, LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY, TYPE_THREAD,
+    GLOBAL_PE_SHIFT, LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY,
+    TYPE_THREAD,
 };
 
 /// How a thread begins.

@@ -63,6 +63,7 @@ module emx_input #(
   localparam int BaseBit = AddrW - 3;  // of the rings' address
   localparam int LevelW = $clog2(HalfPackets + 1);
   localparam int TurnW = $clog2(SpillTurns + 1);
+  localparam bit Waits = WriteBypass || ReadBypass;  // for memory: else there is a place for each that comes
   localparam bit [1:0] Nothing = 2'd0;
   localparam bit [1:0] Bypass = 2'd1;
   localparam bit [1:0] Spill = 2'd2;
@@ -245,7 +246,7 @@ module emx_input #(
       depth_o <= '0;
     end else begin
       half_q <= su_valid_i && !su_last_i;
-      held_q <= held_d;
+      held_q <= Waits ? held_d : '0;
       op_q <= (pair_ends || op == Bypass) ? Nothing : op;
       op_level_q <= op_level;
       if (granted && op != Bypass) second_access_q <= !second_access_q;
@@ -288,6 +289,7 @@ module emx_input #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (held_q != 2'd3);
+      assert (Waits || held_d == '0);
       assert (!(held_q == 2'd2 && comes && !decided));
       assert (!(su_valid_i && su_last_i) || half_q);
       assert (!half_q || (su_valid_i && su_last_i));

@@ -12,6 +12,7 @@
 module cut_through_input #(
     parameter int N = 3,
     parameter int Channels = 3,
+    parameter int Beyond = 3,  // channels of an output
     parameter int Packets = 2,
     parameter int W = 39
 ) (
@@ -24,7 +25,7 @@ module cut_through_input #(
     input  logic [       N-1:0]               out_i,
     input  logic [         1:0]               to_i,
     output logic [Channels-1:0]               room_o,
-    input  logic [       N-1:0][Channels-1:0] open_i,
+    input  logic [       N-1:0][  Beyond-1:0] open_i,
     output logic [       N-1:0]               request_o,
     output logic [       N-1:0]               next_o,
     output logic [         1:0]               to_o,
@@ -48,7 +49,7 @@ module cut_through_input #(
 
   assign head = valid_i && !last_i;
   assign room = 4'(room_o);
-  assign good = out_i != '0 && room[vc_i] && int'(to_i) < Channels;
+  assign good = out_i != '0 && room[vc_i] && int'(to_i) < Beyond;
   assign came_change = to_i ^ vc_i;
   assign arrive = head && good;
   assign drained_o = head && !good;
@@ -72,7 +73,7 @@ module cut_through_input #(
     assign tos[v] = change ^ 2'(v);
     always_comb begin
       open = '0;
-      for (int o = 0; o < N; o++) for (int c = 0; c < Channels; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
+      for (int o = 0; o < N; o++) for (int c = 0; c < Beyond; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
     end
     assign opens[v] = out & open;
     assign could[v] = opens[v] != '0;

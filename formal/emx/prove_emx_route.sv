@@ -111,19 +111,14 @@ module prove_emx_route #(
   );
 
   // ------------------------------------------------------------------- registers
-  logic coming, out_head, waits, late;
-  logic [38:0] rest, word0, word1_q, before0_q, before1_q;
-  assign waits = dut.waits_q;
-  assign late = dut.late_q;
-  assign rest = dut.rest_q;
-  assign word0 = late ? rest : out_data;  // of the packet that waits
-  assign coming = inside_q && !unknown_q;
+  logic coming, out_head;
+  logic [38:0] before0_q, before1_q;
+  assign coming   = inside_q && !unknown_q;
   assign out_head = out_valid && !out_last;
   always_ff @(posedge clk_i) begin
     if (head && known) due_q <= in_data_i[31:22];
-    if (coming) word1_q <= in_data_i;
     before0_q <= word0_q;
-    before1_q <= coming ? in_data_i : word1_q;
+    before1_q <= in_data_i;
   end
   function automatic logic same(input logic [38:0] now, input logic [38:0] was);
     same = {now[38:32], now[21:0]} == {was[38:32], was[21:0]};
@@ -142,22 +137,16 @@ module prove_emx_route #(
       busy_tells : assert (busy || (count == '0 && !out_valid && !nowhere && !unknown_q));
       // Invariants for induction.
       own_place : assert (dut.here_q == here_at);
-      room_tells : assert (in_room == !waits);
-      one_inside : assert (!(waits && out_head) && (!(waits && out_inside_q) || coming));
-      alive : assert (count + 2'(coming) == 2'(waits) + 2'(out_head) + 2'(out_inside_q));
-      phases : assert (dut.rest_comes_q == coming && late == ((out_head && !coming) || (waits && out_inside_q)));
-      word_stored : assert (!waits || (same(word0, word0_q) && arrives(here_at, to_at, word0[31:22])));
+      alive : assert (out_head == coming && count == 2'(out_inside_q));
       word_shown : assert (!out_head || same(out_data, word0_q));
       word_went : assert (!out_inside_q || same(out_word0_q, before0_q));
-      second_stored : assert (coming || !(waits || out_head) || rest == word1_q);
       second_shown : assert (!out_inside_q || out_data == before1_q);
       followed :
-      assert (!follow || (ahead == '0 && word == (out_inside_q ?
-              {before0_q[38:32], 10'd0, before0_q[21:0], before1_q} :
-              {word0_q[38:32], 10'd0, word0_q[21:0], word1_q})));
+      assert (!follow ||
+              (ahead == '0 && word == {before0_q[38:32], 10'd0, before0_q[21:0], before1_q}));
       reports :
       assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
-              (!unknown_q || (inside_q && !waits && !out_head)));
+              (!unknown_q || (inside_q && !out_head)));
       // The claims are not vacuous.
       longest : cover (out_valid && !out_last && out_data[31:22] >= 10'd1 << (RowBits + 4));
       refused : cover (nowhere);

@@ -27,6 +27,7 @@ module prove_emx_route #(
   logic in_room, out_valid, out_last, nowhere, busy;
   logic [38:0] out_data;
   logic [77:0] nowhere_packet;
+  logic [6:0] here, place;
   emx_route #(
       .RowBits(RowBits)
   ) dut (
@@ -41,6 +42,8 @@ module prove_emx_route #(
       .out_data_o(out_data),
       .out_last_o(out_last),
       .out_room_i,
+      .here_o(here),
+      .place_o(place),
       .nowhere_o(nowhere),
       .nowhere_packet_o(nowhere_packet),
       .busy_o(busy)
@@ -126,7 +129,9 @@ module prove_emx_route #(
 
   always_ff @(posedge clk_i) begin
     a_pe : assume (int'(pe_q) < Pes);
-    if (!rst_i) begin
+    if (rst_i) begin
+      place_in_reset : assert (place == here_at);
+    end else begin
       word_1_behind_word_0 : assume (inside_q == (in_valid_i && in_last_i));
       begins_with_room : assume (!head || in_room);
       words_together : assert (out_inside_q == (out_valid && out_last));
@@ -136,7 +141,7 @@ module prove_emx_route #(
       refused_as_it_came : assert (!nowhere || nowhere_packet == refused_packet_q);
       busy_tells : assert (busy || (count == '0 && !out_valid && !nowhere && !unknown_q));
       // Invariants for induction.
-      own_place : assert (dut.here_q == here_at);
+      own_place : assert (here == here_at);
       alive : assert (out_head == coming && count == 2'(out_inside_q));
       word_shown : assert (!out_head || same(out_data, word0_q));
       word_went : assert (!out_inside_q || same(out_word0_q, before0_q));

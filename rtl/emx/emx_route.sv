@@ -4,6 +4,8 @@
 //            path is a function of sender and receiver, so packets of a pair keep their order.
 // Handshake  room, as of cut_through with one channel: in_room_o is out_room_i, as the register here is that of the
 //            link behind. pe_i, the own number, is taken in reset.
+// Places     here_o is the own one, {row, column}; place_o is, in reset, what here_o becomes: one divider makes it and
+//            the receivers'.
 // Latency    one cycle; a packet in two cycles.
 // Full       nothing waits here.
 // Misuse     a receiver that does not exist: both words are taken, and nowhere_o pulses with the packet, word 0 above.
@@ -26,6 +28,8 @@ module emx_route #(
     output logic [  W-1:0] out_data_o,
     output logic           out_last_o,
     input  logic           out_room_i,
+    output logic [    6:0] here_o,
+    output logic [    6:0] place_o,
     output logic           nowhere_o,
     output logic [2*W-1:0] nowhere_packet_o,
     output logic           busy_o
@@ -73,6 +77,8 @@ module emx_route #(
     if (head) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here_q, there);
   end
   assign in_room_o = out_room_i;
+  assign here_o = here_q;
+  assign place_o = there;
 
   always_ff @(posedge clk_i) begin
     if (in_valid_i) out_data_o <= data;

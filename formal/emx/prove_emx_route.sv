@@ -146,9 +146,7 @@ module prove_emx_route #(
       word_shown : assert (!out_head || same(out_data, word0_q));
       word_went : assert (!out_inside_q || same(out_word0_q, before0_q));
       second_shown : assert (!out_inside_q || out_data == before1_q);
-      followed :
-      assert (!follow ||
-              (ahead == '0 && word == {before0_q[38:32], 10'd0, before0_q[21:0], before1_q}));
+      followed : assert (!follow || (ahead == '0 && word == {before0_q[38:32], 10'd0, before0_q[21:0], before1_q}));
       reports :
       assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
               (!unknown_q || (inside_q && !out_head)));

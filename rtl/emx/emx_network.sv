@@ -51,7 +51,7 @@ module emx_network #(
     localparam int Input1 = RowBits == 0 ? 1 : 2 * Row / Rows;
 
     logic pe_valid, pe_last, pe_room;
-    logic [13:0] unused_place;
+    logic [ 13:0] unused_place;
     logic [W-1:0] pe_data;
     emx_route #(
         .RowBits(RowBits)

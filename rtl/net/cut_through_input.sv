@@ -16,23 +16,23 @@ module cut_through_input #(
     parameter int Packets = 2,
     parameter int W = 39
 ) (
-    input  logic                              clk_i,
-    input  logic                              rst_i,
-    input  logic                              valid_i,
-    input  logic [         1:0]               vc_i,
-    input  logic [       W-1:0]               data_i,
-    input  logic                              last_i,
-    input  logic [       N-1:0]               out_i,
-    input  logic [         1:0]               to_i,
-    output logic [Channels-1:0]               room_o,
-    input  logic [       N-1:0][  Beyond-1:0] open_i,
-    output logic [       N-1:0]               request_o,
-    output logic [       N-1:0]               next_o,
-    output logic [         1:0]               to_o,
-    input  logic                              grant_i,
-    output logic [       W-1:0]               word_o,
-    output logic                              drained_o,
-    output logic                              busy_o
+    input  logic                            clk_i,
+    input  logic                            rst_i,
+    input  logic                            valid_i,
+    input  logic [         1:0]             vc_i,
+    input  logic [       W-1:0]             data_i,
+    input  logic                            last_i,
+    input  logic [       N-1:0]             out_i,
+    input  logic [         1:0]             to_i,
+    output logic [Channels-1:0]             room_o,
+    input  logic [       N-1:0][Beyond-1:0] open_i,
+    output logic [       N-1:0]             request_o,
+    output logic [       N-1:0]             next_o,
+    output logic [         1:0]             to_o,
+    input  logic                            grant_i,
+    output logic [       W-1:0]             word_o,
+    output logic                            drained_o,
+    output logic                            busy_o
 );
   localparam int PtrW = Packets > 2 ? 2 : 1;
   localparam int Slots = 1 << PtrW;

@@ -1,8 +1,8 @@
 // Input buffer unit of EM-4/EM-X (IBU): checks packets that arrive, does WRITE and READ without a thread where it may,
 // and queues the others, in order, with spill to memory and refill.
 //
-// Arrivals   from the switch, two words each, and from the host, whole. Two wait inside; they are decided strictly in
-//            order: form and range (refused with a reason), then bypass, then queue.
+// Arrivals   from the switch, two words each, and from the host, whole. They are decided strictly in order: form and
+//            range (refused with a reason), then bypass, then queue. With a bypass two wait inside; without, none.
 // su_room_o  a flip-flop: a packet that begins now finds a place. It depends on the memory port only, never on sending.
 // Bypass     a WRITE is one access; a READ is one, begun where `reply_ready_i` is high, and its answer follows in the
 //            next cycle. A READ without a place for its answer is queued.

@@ -15,7 +15,7 @@
 // STATUS     a cause that comes as it is cleared stays set. `irq_o` follows by a cycle.
 // Reset      all registers are 0; the counters are cleared in 16 cycles. Until then nothing is counted, and no request
 //            taken.
-// busy_o     low when no further edge changes anything, as long as no input is valid.
+// busy_o     low when no further edge changes anything that can be seen, as long as no input is valid.
 // Source     ours: the paper names no registers.
 module emx_regs #(
     parameter int AddrW = 16  // words of memory, as a power of two, 14..20

@@ -160,12 +160,13 @@ pub fn report() -> String {
 pub fn list() -> String {
     let name = first().name();
     let of = |rest: &str| format!("tsunagi list{rest}");
-    commands([
+    let examples = commands([
         of(""),
         of(&format!(" {name}")),
         of(&format!(" {name} --params --csv")),
         of(" --json"),
-    ])
+    ]);
+    format!("{examples}\n\n--csv has the parameters only; --json has all.")
 }
 
 pub fn completions() -> String {

@@ -27,6 +27,7 @@ pub fn run(args: &Args) -> Outcome {
 
 fn write(args: &Args, shown: &mut impl Write) -> Outcome {
     let (results, code) = show(&args.command, shown)?;
+    let failed = results.failed().join(", ");
     let report = results.report();
     if let Some(folder) = args.out.parent() {
         fs::create_dir_all(folder).map_err(|error| FlowError::io(folder, error))?;
@@ -35,19 +36,19 @@ fn write(args: &Args, shown: &mut impl Write) -> Outcome {
         .to_string()
         .map_err(|error| FlowError::list(&args.out, error.to_string()))?;
     fs::write(&args.out, xml).map_err(|error| FlowError::io(&args.out, error))?;
-    let said = format!(
-        "{} tests, {} failed: {}",
-        report.tests,
-        report.failures,
-        args.out.display()
-    );
+    let results = format!("all results: {}", args.out.display());
+    let tests = report.tests;
     if code == Some(0) {
-        return Ok(said);
+        return Ok(format!("{tests} tests, none failed; {results}"));
     }
+    let said = match report.failures {
+        0 => format!("it stopped after {tests} tests"),
+        failures => format!("{failures} of {tests} tests failed: {failed}"),
+    };
     Err(FlowError::Finding {
         tool: "cargo test",
         what: args.command.join(" "),
-        text: said,
+        text: format!("{said}\n{results}"),
     }
     .into())
 }
@@ -137,6 +138,15 @@ impl Results {
             time: None,
             telling: None,
         });
+    }
+
+    /// The names of the failed tests.
+    fn failed(&self) -> Vec<&str> {
+        let cases = self.suites.iter().flat_map(|suite| &suite.cases);
+        cases
+            .filter(|(_, status)| matches!(status, TestCaseStatus::NonSuccess { .. }))
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 
     fn report(self) -> Report {
@@ -236,6 +246,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
     fn each_test_of_each_program_is_told() {
         let mut results = Results::default();
         OUTPUT.lines().for_each(|line| results.read(line));
+        assert_eq!(results.failed(), ["cli::wrong"]);
         let report = results.report();
         assert_eq!((report.tests, report.failures), (5, 1));
         let names: Vec<&str> = report.test_suites.iter().map(|suite| suite.name.as_str()).collect();
@@ -263,12 +274,11 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
             };
             write(&args, &mut std::io::sink())
         };
-        assert!(
-            run("echo '   Doc-tests one'; echo 'test a ... ok'")
-                .unwrap()
-                .starts_with("1 tests, 0 failed")
-        );
-        assert!(run("echo 'test a ... ok'; exit 101").is_err());
+        let passed = run("echo '   Doc-tests one'; echo 'test a ... ok'").unwrap();
+        assert!(passed.starts_with("1 tests, none failed; "), "{passed}");
+        let stopped = run("echo '   Doc-tests one'; echo 'test a ... ok'; exit 101").unwrap_err();
+        let said = stopped[0].to_string();
+        assert!(said.contains("it stopped after 1 tests\n"), "{said}");
         assert!(
             fs::read_to_string(folder.path().join("new/junit.xml"))
                 .unwrap()

@@ -74,15 +74,21 @@ enum Access {
     Answered(HostRsp),
 }
 
+/// What a burst does with the memory.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Read,
+    Write,
+}
+
 /// One card with its memory.
 struct Card {
     memory: Memory,
     /// When the bus of the memory is free.
     memory_free: Picos,
-    /// When the youngest bursts to memory and from it end: writes with their responses, reads with the latency of the
-    /// one that takes their place.
-    memory_writes: VecDeque<Picos>,
-    memory_reads: VecDeque<Picos>,
+    /// When the youngest bursts of each [`Way`] end: writes with their responses, reads with the latency of the one
+    /// that takes their place.
+    under_way: [VecDeque<Picos>; 2],
     llcm: Vec<u8>,
     regs: Regs,
     /// What the processor wrote of registers by halves.
@@ -104,8 +110,7 @@ impl Card {
         Card {
             memory: Memory::new(config.mem_bytes as usize),
             memory_free: Picos::ZERO,
-            memory_writes: VecDeque::new(),
-            memory_reads: VecDeque::new(),
+            under_way: Default::default(),
             llcm: vec![0; SIZE_LLCM as usize],
             regs: Regs::default(),
             halves: BTreeMap::new(),
@@ -167,7 +172,7 @@ impl ModelMachine {
 
     /// Takes the memory's bus for so many words from then on, or when it is free and few enough bursts are under way;
     /// gives the end.
-    fn use_memory(&mut self, node: usize, from: Picos, words: usize, is_write: bool) -> Picos {
+    fn use_memory(&mut self, node: usize, from: Picos, words: usize, way: Way) -> Picos {
         let Config {
             mem_overhead,
             mem_read_latency,
@@ -175,15 +180,14 @@ impl ModelMachine {
             ..
         } = self.config;
         let span = self.core_cycles(words as u64 + u64::from(mem_overhead));
-        let latency = if is_write { mem_write_latency } else { mem_read_latency };
+        let latency = match way {
+            Way::Read => mem_read_latency,
+            Way::Write => mem_write_latency,
+        };
         let turn = self.core_cycles(timing::MEMORY_PORT + u64::from(latency));
         let card = &mut self.cards[node];
         card.memory_free = card.memory_free.max(from) + span;
-        let under_way = if is_write {
-            &mut card.memory_writes
-        } else {
-            &mut card.memory_reads
-        };
+        let under_way = &mut card.under_way[way as usize];
         let begin = match under_way.len() {
             timing::OUTSTANDING => under_way.pop_front().map_or(from, |end| end.max(from)),
             _ => from,

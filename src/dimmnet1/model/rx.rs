@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
-use super::{Due, ModelMachine, timing};
+use super::{Due, ModelMachine, Way, timing};
 use crate::dimmnet1::golden::matcher::{self, Chain, Step, Verdict};
 use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status, WORD};
 use crate::dimmnet1::regs::*;
@@ -587,7 +587,7 @@ impl ModelMachine {
         }
         let from = begun.max(self.cards[node].rx.moved);
         let end = if take.target().is_some_and(|addr| addr < LLCM_ADDR) {
-            self.use_memory(node, from, next, true)
+            self.use_memory(node, from, next, Way::Write)
         } else {
             from + self.core_cycles(next as u64)
         };

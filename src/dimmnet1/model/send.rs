@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::network::{Chunk, chunk_words};
-use super::{Due, ModelMachine, timing};
+use super::{Due, ModelMachine, Way, timing};
 use crate::Picos;
 use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, put};
 use crate::dimmnet1::params::Config;
@@ -228,7 +228,7 @@ impl ModelMachine {
             return;
         }
         let end = if client == Client::Rdma && from > 0 {
-            self.use_memory(node, self.now, words, false)
+            self.use_memory(node, self.now, words, Way::Read)
         } else {
             self.now + self.core_cycles(words as u64)
         };

@@ -21,7 +21,7 @@ fn library(machine: &str) -> PathBuf {
 }
 
 /// The words behind `cc` with which the machine's header compiles a program.
-pub fn command(machine: &str) -> String {
+fn command(machine: &str) -> String {
     let header = root().join(format!("c/{machine}/include/tsunagi_{machine}.h"));
     let header = fs::read_to_string(header).expect("a header");
     let mut lines = header.lines().filter_map(|line| line.strip_prefix(" *     cc "));

@@ -326,7 +326,10 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
             @let shown = within(&lane.spans, first);
             @let busy: f64 = shown.map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
             @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
-            text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) { (lane.name) (format!(", {share:.0} %")) }
+            // Without spans the sum is -0.
+            text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) {
+                (lane.name) (format!(", {:.0} %", share + 0.0))
+            }
             @for s in within(&lane.spans, first) {
                 rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0)))
                     height="24" fill=(lane.colour) fill-opacity="0.75" {}
@@ -430,7 +433,7 @@ mod tests {
             "{svg}"
         );
         assert!(
-            svg.contains("80 B") && svg.contains("(RTL solid, golden model dashed)"),
+            svg.contains("80 B") && svg.contains("</svg>RTL") && svg.contains("</svg>golden model"),
             "{svg}"
         );
     }

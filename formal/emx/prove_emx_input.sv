@@ -36,6 +36,7 @@ module prove_emx_input #(
     input logic mark_i
 );
   localparam int Half = HalfPackets;
+  localparam bit Waits = WriteBypass || ReadBypass;  // else what comes is decided at once
   localparam int Ring = 1 << SpillBits;
   localparam int Base = 1 << (AddrW - 3);
   localparam int Words = Levels << (SpillBits + 1);
@@ -260,6 +261,11 @@ module prove_emx_input #(
                 (ring[g] != '0 && int'(heads[g]) + int'(comes_back[g]) <= Half - 2));
         returns_to_room : assert (!comes_back[g] || int'(heads[g]) <= Half - 2);
         tail_has_room : assert (int'(tails[g]) - int'(spilling[g]) <= Half && int'(heads[g]) <= Half);
+        // For what is on its way, and for what the host may give.
+        place_for_it :
+        assert (Waits || (int'(tails[g]) - int'(spilling[g]) + int'(inside_q) + int'(su_room) <= Half &&
+                int'(tails[g]) - int'(spilling[g]) + int'(inside_q || room_q) <= Half &&
+                int'(tails[g]) - int'(spilling[g]) + int'(dut.host_free_q) <= Half));
       end
   end
 
@@ -343,6 +349,7 @@ module prove_emx_input #(
       arrival_in_line : assert (!follow1 || found1 == word1);
       room_for_it : assert (!su_room || int'(dut.held_q) + int'(inside_q) <= 1);
       room_was_for_it : assert (!(room_q || inside_q) || dut.held_q <= 2'd1);
+      never_waits : assert (Waits || dut.held_q == '0);
       half : assert (dut.half_q == inside_q && (!inside_q || dut.word0_q == word0_q));
       counted : assert (14'(count2) == total[g]);
       in_line : assert (!follow2 || kept(found) == word2);

@@ -5,8 +5,8 @@
 // Host       packets (`host_*`), and the memory (`host_mem_*`): a request is taken where ready is high, and what was
 //            read is there in the next cycle, with the presence bit above.
 // Parameters those of the parts; seven of them make an EMC-Y of an EMC-R.
-// Latency    with an empty PE and a free port the first instruction executes 4 cycles after word 1 is visible; with
-//            matching 5.
+// Latency    with an empty PE and a free port the first instruction executes 4 cycles after word 1 is visible, with
+//            matching, too.
 // Full       packets go to memory; FATAL when that is full. See `emx_input`.
 // Paths      from the switch's word 1, `out_room_i` and the host's request to the outputs: `emx_route` has the
 //            register.

@@ -2,8 +2,8 @@
 //
 // Packets    well formed, with addresses that packets may touch (`emx_input` sees to it). One is taken whenever none is
 //            inside. The offer may change before it is taken: a packet of level 1 goes first.
-// Early      `early_*` is word 0 of a packet that is offered in the next cycle or refused: no other is offered then.
-//            What that packet needs first of memory is read already; a read that nobody needs harms nothing.
+// Early      `early_*` is word 0 of a packet that is offered two cycles later, or never; no other is offered until
+//            then. What it needs of memory is read meanwhile, and a read that nobody needs harms nothing.
 // Start      {pc, r1, r2, frame}, offered until it is taken; one can stand ready while a thread runs. A link that is
 //            none, or a pc beyond 22 bits, gives the highest pc, where the execution unit faults.
 // Matching   an operand whose slot is empty is written there, with its side as tag, and starts nothing. The second one
@@ -12,7 +12,7 @@
 // Memory     a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. `pres_i` follows
 //            `pres_addr_o` by a cycle; it is looked at with the slot's word.
 // Latency    from the cycle of the offer to the start, with a free port: special type 1, THREAD 3, the second operand 4;
-//            with `early_*` THREAD 1, the second operand 3.
+//            with `early_*` 1.
 // Paths      requests and start come from flip-flops, by two LUTs at most. What was read goes to flip-flops, the link
 //            by an adder.
 // held_o     operands that this unit put to memory and no partner has met, modulo 65536.
@@ -53,18 +53,19 @@ module emx_matching (
   localparam bit [2:0] Idle = 3'd0;
   localparam bit [2:0] Slot = 3'd1;  // the slot is to be read
   localparam bit [2:0] Link = 3'd2;  // the link is to be read
-  localparam bit [2:0] Begin = 3'd3;  // it was read
+  localparam bit [2:0] Begin = 3'd3;  // it was read, and is on the memory's pins
   localparam bit [2:0] Store = 3'd4;  // the operand is to be written; in Begin, too
   localparam bit [2:0] Clear = 3'd5;  // the slot is to be emptied; in Begin, too
   localparam bit [2:0] Ready = 3'd6;
 
   logic [2:0] state_q, state_d;
-  logic idle;
-  logic early_q;  // the packet that comes has its slot or its link on the memory's pins
+  logic idle, here;
+  logic [1:0] comes_q;  // the packet of word 0: [0] in the next cycle, [1] in this one, or never
   logic fresh_q;  // the slot is on the memory's pins
-  logic [77:0] packet_q;  // at first only what is known early
+  logic [77:0] packet_q;  // at first word 0 alone
   logic [39:0] slot_q;
   assign idle = state_q == Idle;
+  assign here = !comes_q[1] || next_valid_i;
 
   // ---- the packet
   logic [21:0] addr, frame, looked;
@@ -95,11 +96,11 @@ module emx_matching (
   logic [21:0] pc_q;
   logic [5:0] offset;
   logic outside;
-  assign link = (idle && next_special) ? system_link_i : mem_rdata_i[31:0];
-  assign offset = !idle ? addr[5:0] : next_special ? 6'(next_kind) : next_packet_i[39+:6];
+  assign link = idle ? system_link_i : mem_rdata_i[31:0];
+  assign offset = idle ? 6'(next_kind) : addr[5:0];
   assign entry = {{1'b0, link[emx_pkg::LinkCodeW-1:2]} + 21'(offset), link[1:0]};
   assign outside = link[31:emx_pkg::LinkCodeW] != '0 || entry[22];
-  assign start_valid_o = state_q == Ready;
+  assign start_valid_o = state_q == Ready && !comes_q[1];
   assign start_pc_o = pc_q;
   assign start_frame_o = special ? '0 : frame;
   // r2 is the operand of side 1.
@@ -110,13 +111,13 @@ module emx_matching (
 
   // ---- memory
   logic looks, reads_slot, reads_link, clears, stores;
-  assign looks = idle && !early_q && early_valid_i && early_kind == 4'(emx_pkg::TypeThread);
+  assign looks = idle && early_valid_i && early_kind == 4'(emx_pkg::TypeThread);
   assign reads_slot = state_q == Slot || (looks && early_matching);
-  assign reads_link = state_q == Link || (looks && !early_matching) || (idle && fresh_q);
-  assign looked = looks ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
+  assign reads_link = state_q == Link || (looks && !early_matching);
+  assign looked = idle ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
   // Presence bits change with an access only: else their port may be the host's.
-  assign clears = state_q == Clear || (state_q == Begin && matching && present && !overrun);
-  assign stores = state_q == Store || (state_q == Begin && matching && !present);
+  assign clears = state_q == Clear || (state_q == Begin && matching && present && !overrun && here);
+  assign stores = state_q == Store || (state_q == Begin && matching && !present && !comes_q[1]);
   assign mem_valid_o = reads_slot || reads_link || clears || stores;
   assign mem_write_o = stores;
   assign mem_addr_o = {looked[21:6], looked[5:0] & {6{!reads_link}}};
@@ -125,65 +126,67 @@ module emx_matching (
   assign pres_write_o = (clears || stores) && mem_ready_i;
   assign pres_value_o = stores;
 
-  assign next_ready_o = idle;
+  assign next_ready_o = idle || comes_q[1];
 
   always_comb begin
     state_d = state_q;
     unique case (state_q)
       Idle: begin
-        if (next_valid_i && next_special) state_d = Ready;
-        else if (next_valid_i && next_matching) state_d = !early_q ? Slot : mem_ready_i ? Begin : Link;
-        else if (next_valid_i) state_d = early_q ? Ready : Link;
+        if (next_valid_i) state_d = next_special ? Ready : next_matching ? Slot : Link;
+        else if (looks && early_matching) state_d = mem_ready_i ? Link : Slot;
+        else if (looks) state_d = mem_ready_i ? Begin : Link;
       end
       Slot: if (mem_ready_i) state_d = Link;
       Link: if (mem_ready_i) state_d = Begin;
       Begin: begin
         if (!matching) state_d = Ready;
         else if (overrun) state_d = Idle;
-        else if (!present) state_d = mem_ready_i ? Idle : Store;
+        else if (!present) state_d = (stores && mem_ready_i) ? Idle : Store;
         else state_d = mem_ready_i ? Ready : Clear;
       end
       Store: if (mem_ready_i) state_d = Idle;
       Clear: if (mem_ready_i) state_d = Ready;
-      default: if (start_ready_i) state_d = Idle;
+      default: if (start_valid_o && start_ready_i) state_d = Idle;
     endcase
+    if (!here) state_d = Idle;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       state_q <= Idle;
-      early_q <= 1'b0;
+      comes_q <= '0;
       fresh_q <= 1'b0;
       refused_valid_o <= 1'b0;
       held_o <= '0;
     end else begin
       state_q <= state_d;
-      early_q <= looks && mem_ready_i;
+      comes_q <= {comes_q[0], looks};
       fresh_q <= reads_slot && mem_ready_i;
-      refused_valid_o <= state_q == Begin && overrun;
+      refused_valid_o <= state_q == Begin && overrun && here;
       if (pres_write_o) held_o <= held_o + {{15{!pres_value_o}}, 1'b1};
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (idle) packet_q <= next_valid_i ? next_packet_i : {early_word_i, next_packet_i[38:0]};
+    if (next_ready_o) packet_q <= next_valid_i ? next_packet_i : {early_word_i, next_packet_i[38:0]};
     if (fresh_q) slot_q <= {pres_i, mem_rdata_i};
     if (idle || state_q == Begin) pc_q <= entry[21:0] | {22{outside}};
   end
 
   assign refused_packet_o = packet_q;
   assign refused_reason_o = 4'(emx_pkg::ReasonOverrun);
-  assign busy_o = !idle || early_q || refused_valid_o;
+  assign busy_o = !idle || refused_valid_o;
 
   logic unused;
   assign unused = ^{packet_q[77], packet_q[39+emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW], slot_q[38:33], early_word_i};
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
-    if (!rst_i && next_valid_i && next_ready_o) begin
+    if (!rst_i && next_valid_i) begin
       assert (!(next_special && next_matching));
       assert (!next_matching || next_packet_i[39+:6] != '0);
-      assert (!early_q || next_packet_i[77:39] == packet_q[77:39]);
+      assert (!early_valid_i && !comes_q[0]);
+      assert (!comes_q[1] || next_packet_i[77:39] == packet_q[77:39]);
     end
   end
 `endif

@@ -224,7 +224,7 @@ fn latency(unit: &Unit, cases: &mut Cases) {
     let special = Packet::to(Kind::of(TYPE_USER5), global(1, 0x234), 5);
     let one = thread(Kind::THREAD, 1, 5);
     let two = thread(Kind::matching(true), 2, 5);
-    for (name, packet, cycles) in [("special", special, 4), ("one", one, 4), ("two", two, 5)] {
+    for (name, packet, cycles) in [("special", special, 4), ("one", one, 4), ("two", two, 4)] {
         cases.case(From::Random1, format!("{} {name}", unit.dut.name), |run| {
             let mut rig = Rig::new(run, unit, Gaps::None)?;
             if packet.kind.is_matching() {

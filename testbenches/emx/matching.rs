@@ -37,7 +37,7 @@ rules!(
 #[derive(Clone, Default)]
 struct In {
     next: Option<Packet>,
-    /// It is offered in the next cycle, or never.
+    /// It is offered two cycles later, or never.
     early: Option<Packet>,
     link: u32,
     start_ready: bool,
@@ -101,7 +101,7 @@ fn matching<U: EmxMatchingUnit + 'static>() -> Dut<In, Out> {
 #[derive(Clone, Debug)]
 enum Due {
     Access(Access),
-    /// All was read.
+    /// The link was read.
     Decide,
     /// All was read; the slot is emptied.
     Clear(Access),
@@ -116,8 +116,8 @@ struct Model {
     memory: Memory,
     written: Memory,
     due: VecDeque<Due>,
-    /// Word 0 of the packet that comes, for which the first access was made.
-    early: Option<Packet>,
+    /// Cycles until the packet of an early word 0 is offered, or will never be.
+    comes: Option<u32>,
     refused: Option<(u32, Packet)>,
     held: u16,
     starts: u64,
@@ -130,7 +130,7 @@ impl Model {
             written: memory.clone(),
             memory,
             due: VecDeque::new(),
-            early: None,
+            comes: None,
             refused: None,
             held: 0,
             starts: 0,
@@ -141,56 +141,81 @@ impl Model {
     fn reset(&mut self) {
         self.memory = self.written.clone();
         self.due.clear();
-        self.early = None;
+        self.comes = None;
         (self.refused, self.held) = (None, 0);
     }
 
-    /// What follows of a packet, from its first access on.
-    fn take(&mut self, packet: &Packet) {
-        let outcome = take(packet, &mut self.memory);
-        let read = |addr| Access { addr, write: None };
-        let slot = read(packet.addr);
+    /// What a packet needs of memory, by its word 0.
+    fn look(&mut self, packet: &Packet) {
+        let read = |addr| Due::Access(Access { addr, write: None });
         if packet.kind.is_matching() {
-            self.due.push_back(Due::Access(slot));
-        }
-        if packet.kind.kind() == TYPE_THREAD {
-            self.due.push_back(Due::Access(read(packet.frame())));
-        }
-        match outcome {
-            Outcome::Waits => {
-                let write = Some(self.memory.word(packet.addr));
-                self.due.push_back(Due::Store(Access { write, ..slot }));
-            }
-            Outcome::Refused(_) => self.due.push_back(Due::Refuse(*packet)),
-            Outcome::Start(start) => {
-                if packet.kind.is_matching() {
-                    self.meetings += 1;
-                    self.due.push_back(Due::Clear(slot));
-                } else if packet.kind.kind() == TYPE_THREAD {
-                    self.due.push_back(Due::Decide);
-                }
-                let pc = start.pc.min(ADDR_MASK);
-                self.due.push_back(Due::Start(Start { pc, ..start }));
-            }
+            self.due.extend([read(packet.addr), read(packet.frame())]);
+        } else if packet.kind.kind() == TYPE_THREAD {
+            self.due.extend([read(packet.frame()), Due::Decide]);
         }
     }
 
-    /// The access for a packet that is to come, or that has come with its slot read already.
-    fn early_access(&self, inputs: &In) -> Option<Access> {
-        let read = |addr| Some(Access { addr, write: None });
-        let thread = |packet: &Packet| packet.kind.kind() == TYPE_THREAD;
-        match (self.early, inputs.early.filter(thread)) {
-            (Some(packet), _) if packet.kind.is_matching() => read(packet.frame()),
-            (None, Some(packet)) if packet.kind.is_matching() => read(packet.addr),
-            (None, Some(packet)) => read(packet.frame()),
-            _ => None,
+    /// What follows of a packet.
+    fn take(&mut self, packet: &Packet) -> Vec<Due> {
+        let slot = Access {
+            addr: packet.addr,
+            write: None,
+        };
+        match take(packet, &mut self.memory) {
+            Outcome::Waits => {
+                let write = Some(self.memory.word(packet.addr));
+                vec![Due::Store(Access { write, ..slot })]
+            }
+            Outcome::Refused(_) => vec![Due::Refuse(*packet)],
+            Outcome::Start(start) => {
+                let pc = start.pc.min(ADDR_MASK);
+                let start = Due::Start(Start { pc, ..start });
+                if !packet.kind.is_matching() {
+                    return vec![start];
+                }
+                self.meetings += 1;
+                vec![Due::Clear(slot), start]
+            }
         }
     }
 
     fn step(&mut self, inputs: &In, seen: &Out) -> Result<(), Fault> {
         Rule::Refused.same("refused", self.refused.take(), seen.refused)?;
         Rule::Held.same("operands that wait", self.held, seen.held)?;
-        Rule::Latency.same("ready for a packet", self.due.is_empty(), seen.next_ready)?;
+        let is_idle = self.due.is_empty() && self.comes.is_none();
+        let takes = is_idle || self.comes == Some(0);
+        Rule::Latency.same("ready for a packet", takes, seen.next_ready)?;
+        let taken = inputs.next.filter(|_| takes);
+        let early = inputs.early.filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD);
+        let never = self.comes == Some(0) && taken.is_none();
+        let mut behind = Vec::new();
+        if let Some(packet) = taken {
+            if is_idle {
+                self.look(&packet);
+                behind.extend(self.due.drain(..));
+            }
+            behind.extend(self.take(&packet));
+            // Where all was read, it is known in this cycle whether the partner is there.
+            let at_once = matches!(behind.first(), Some(Due::Clear(_) | Due::Refuse(_)));
+            if self.due.is_empty() && at_once {
+                self.due.extend(behind.drain(..));
+            }
+        } else if let Some(packet) = early {
+            self.look(&packet);
+            self.comes = Some(2);
+        }
+        self.shown(inputs, seen)?;
+        self.edge(inputs, seen)?;
+        if never {
+            self.due.clear();
+        }
+        self.due.extend(behind);
+        self.comes = self.comes.and_then(|cycles| cycles.checked_sub(1));
+        Ok(())
+    }
+
+    /// What the unit is to show in this cycle.
+    fn shown(&self, inputs: &In, seen: &Out) -> Result<(), Fault> {
         let (mut access, mut start, mut presence) = (None, None, None);
         match self.due.front() {
             Some(Due::Access(due)) => access = Some(*due),
@@ -203,37 +228,13 @@ impl Model {
                 presence = Some((due.addr, true)).filter(|_| inputs.mem_ready);
             }
             Some(Due::Start(due)) => start = Some(*due),
-            Some(Due::Refuse(_) | Due::Decide) => {}
-            None => access = self.early_access(inputs),
+            Some(Due::Refuse(_) | Due::Decide) | None => {}
         }
         Rule::Latency.same("asks for memory", access.is_some(), seen.access.is_some())?;
         Rule::Access.same("access", access, seen.access)?;
         Rule::Latency.same("offers a start", start.is_some(), seen.start.is_some())?;
         Rule::Start.same("start", start, seen.start)?;
-        Rule::Presence.same("presence bit", presence, seen.presence)?;
-        if self.due.is_empty() {
-            self.idle_edge(inputs, access.is_some() && inputs.mem_ready);
-            return Ok(());
-        }
-        self.edge(inputs, seen)
-    }
-
-    /// A packet is taken, or what it needs first is read.
-    fn idle_edge(&mut self, inputs: &In, granted: bool) {
-        let early = self.early.take();
-        let Some(packet) = inputs.next else {
-            self.early = inputs.early.filter(|_| early.is_none() && granted);
-            return;
-        };
-        self.take(&packet);
-        let Some(early) = early else { return };
-        self.due.pop_front();
-        if !early.kind.is_matching() {
-            // The link is there: it is decided in this cycle.
-            self.due.pop_front();
-        } else if granted {
-            self.due.pop_front();
-        }
+        Rule::Presence.same("presence bit", presence, seen.presence)
     }
 
     fn edge(&mut self, inputs: &In, seen: &Out) -> Result<(), Fault> {
@@ -322,7 +323,8 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
     let mut source = run.pacer(gaps.at_source(), "packets");
     let mut sinks = ["starts", "memory"].map(|name| run.pacer(gaps.at_sink(), name));
     let (mut read, mut offer) = (None, some_packet(&mut rng));
-    let mut coming = None;
+    // Announced, and the cycles until it is offered.
+    let mut coming: Option<(Packet, u32)> = None;
     let mut last = In::default();
     for cycle in 0..3000 {
         let [start_ready, mem_ready] = sinks.each_mut().map(|pacer| pacer.step());
@@ -331,14 +333,17 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
             offer = some_packet(&mut rng);
         }
         // One that was announced comes, or was refused.
-        let next = match Option::take(&mut coming) {
-            Some(packet) => Some(packet).filter(|_| rng.chance(3, 4)),
+        let next = match coming {
+            Some((packet, 1)) => Some(packet).filter(|_| rng.chance(3, 4)),
+            Some(_) => None,
             None => source.step().then_some(offer),
         };
-        coming = (next.is_none() && rng.chance(1, 2)).then(|| some_packet(&mut rng));
+        coming = coming.and_then(|(packet, cycles)| (cycles > 1).then_some((packet, cycles - 1)));
+        let early = (next.is_none() && coming.is_none() && rng.chance(1, 2)).then(|| some_packet(&mut rng));
+        coming = coming.or(early.map(|packet| (packet, 2)));
         let inputs = In {
             next,
-            early: coming,
+            early,
             link: model.memory.data(0),
             start_ready,
             mem_ready,
@@ -362,7 +367,7 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
         let granted = seen.access.filter(|_| mem_ready);
         read = granted.map(|access| model.written.host_read(access.addr & 0x3fff));
         // Threads give frames other links.
-        if model.due.is_empty() && model.early.is_none() && rng.chance(1, 8) {
+        if model.due.is_empty() && model.comes.is_none() && rng.chance(1, 8) {
             let frame = SIZE_FRAME * rng.below(4) as u32;
             let word = link(&mut rng);
             model.memory.write(frame, word);
@@ -416,6 +421,10 @@ fn each_twin_is_caught() {
             }),
             // A refusal delays the next packet.
             (Latency, &[], &|cases| checks(&matching::<TwinMatchingPause>(), cases)),
+            // A packet that was refused starts a thread all the same.
+            (Latency, &[Start], &|cases| {
+                checks(&matching::<TwinMatchingNever>(), cases)
+            }),
             // What was asked for early counts as read.
             (Latency, &[Start], &|cases| {
                 checks(&matching::<TwinMatchingAsked>(), cases)

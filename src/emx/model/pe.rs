@@ -16,9 +16,7 @@ use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fetching {
     Idle,
-    /// What the packet that comes needs first is read already.
-    Early,
-    /// Looks whether the partner is there.
+    /// Looks whether the partner is there; what it reads by word 0 alone, too.
     Slot(Packet),
     Link(Packet),
     /// It was read.
@@ -52,6 +50,8 @@ pub(super) struct Pe {
     /// Packets spilled since one came back.
     turns: u32,
     fetching: Fetching,
+    /// When the packet is offered of which word 0 alone is known; it may be refused.
+    comes: Option<u64>,
     /// The start at hand, and from when on it is offered.
     start: Option<(Start, u64)>,
     pub unit: Unit,
@@ -84,6 +84,7 @@ impl Pe {
             moving: None,
             turns: 0,
             fetching: Fetching::Idle,
+            comes: None,
             start: None,
             unit: Unit::new(config.fast_send),
             output: Output::new(config.output_packets),
@@ -153,20 +154,18 @@ impl Pe {
             leaves = self.output.take().map(|packet| (packet, now + 1));
         }
         let asked = matches!(self.fetching, Fetching::Slot(_) | Fetching::Link(_) | Fetching::Store);
-        let was_early = self.fetching == Fetching::Early;
+        let came = self.comes == Some(now);
         self.take_next(now);
-        // An access that follows at once.
-        let fetching = asked
-            || (was_early && matches!(self.fetching, Fetching::Link(_)))
-            || matches!(self.fetching, Fetching::Clear(_) | Fetching::Store);
+        // An access that follows at once; word 1 is there a cycle later.
+        let follows = matches!(self.fetching, Fetching::Clear(_)) || (self.fetching == Fetching::Store && !came);
         self.start_moving(now);
-        let early = self.is_early(now);
+        let early = self.early(now);
         let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);
         let fetch = self.unit.fetch(&self.memory, self.run, start.as_ref()).is_some();
         let requests = [
             self.unit.access().is_some(),
             fetch && !self.config.code_port,
-            fetching || early,
+            asked || follows || early.is_some(),
             self.moving.is_some(),
             self.host.is_some(),
         ];
@@ -190,8 +189,13 @@ impl Pe {
         if let Some(packet) = sends {
             leaves = self.send(packet, now, may_inject && leaves.is_none()).or(leaves);
         }
+        if let Some(packet) = early {
+            let matching = packet.kind.is_matching();
+            self.fetching = if matching { Fetching::Slot(packet) } else { Fetching::Link(packet) };
+            self.comes = Some(now + 2);
+        }
         match granted {
-            Some(Client::Matching) => self.fetched(early, now),
+            Some(Client::Matching) => self.fetched(now),
             Some(Client::Input) => self.moved(now),
             Some(Client::Host) => {
                 self.host = self
@@ -255,45 +259,49 @@ impl Pe {
         }
     }
 
-    /// Does the matching unit read for a packet that is to come in the next cycle?
-    fn is_early(&self, now: u64) -> bool {
+    /// The packet of which word 0 comes, if the matching unit reads for it already.
+    fn early(&self, now: u64) -> Option<Packet> {
         let alone = self.arrivals.len() == 1 && self.input.depth() == 0;
         let is_free = self.fetching == Fetching::Idle && self.start.is_none();
-        let packet = self.arrivals.front().filter(|(_, at)| *at == now && alone && is_free);
-        packet.is_some_and(|(packet, _)| packet.kind.kind() == TYPE_THREAD)
+        let (packet, at) = self.arrivals.front().filter(|_| alone && is_free)?;
+        (*at == now + 1 && packet.kind.kind() == TYPE_THREAD).then_some(*packet)
     }
 
     /// The matching unit goes on where it needs no access: it takes a packet, or has what it needs.
     fn take_next(&mut self, now: u64) {
-        if let Fetching::Begin(packet) = self.fetching {
-            self.fetching = if matching::meets(&packet, &self.memory) {
-                Fetching::Clear(packet)
-            } else {
-                self.match_it(&packet, now)
-            };
-            return;
+        if self.comes == Some(now) {
+            self.comes = None;
+            if self.input.take().is_err() {
+                self.fetching = Fetching::Idle;
+                return;
+            }
         }
-        let early = self.fetching == Fetching::Early;
-        if !(early || self.fetching == Fetching::Idle) || self.start.is_some() {
-            return;
+        match self.fetching {
+            Fetching::Begin(packet) if self.comes.is_none() => {
+                self.fetching = if matching::meets(&packet, &self.memory) {
+                    Fetching::Clear(packet)
+                } else {
+                    self.match_it(&packet, now)
+                };
+            }
+            Fetching::Idle if self.start.is_none() => {
+                let Ok(packet) = self.input.take() else { return };
+                self.fetching = match packet.kind {
+                    kind if kind.kind() != TYPE_THREAD => self.match_it(&packet, now),
+                    kind if kind.is_matching() => Fetching::Slot(packet),
+                    _ => Fetching::Link(packet),
+                };
+            }
+            _ => (),
         }
-        self.fetching = Fetching::Idle;
-        let Ok(packet) = self.input.take() else { return };
-        self.fetching = match packet.kind {
-            kind if kind.kind() != TYPE_THREAD => self.match_it(&packet, now),
-            kind if kind.is_matching() && !early => Fetching::Slot(packet),
-            kind if !kind.is_matching() && early => self.match_it(&packet, now),
-            _ => Fetching::Link(packet),
-        };
     }
 
     /// The matching unit has the port.
-    fn fetched(&mut self, early: bool, now: u64) {
+    fn fetched(&mut self, now: u64) {
         self.fetching = match self.fetching {
             Fetching::Slot(packet) => Fetching::Link(packet),
             Fetching::Link(packet) => Fetching::Begin(packet),
             Fetching::Clear(packet) => self.match_it(&packet, now),
-            _ if early => Fetching::Early,
             _ => Fetching::Idle,
         };
     }

@@ -327,7 +327,7 @@ fn exercise(run: &Run, unit: &Unit, gaps: Gaps) -> Result<(), Fault> {
     let mut first = Source::new([], run.pacer(false, "first"));
     let mut pacers = ["memory", "fetch", "send", "run"].map(|name| run.pacer(gaps.at_sink(), name));
     let (mut loaded, mut fetched) = (None, None);
-    let (mut since, mut age, mut ran) = (0, 0, false);
+    let (mut since, mut age, mut before) = (0, 0, None);
     for cycle in 0..3000 {
         let [mem_ready, fetch_ready, send_ready, running] = pacers.each_mut().map(|pacer| pacer.step());
         let initial = first.offer().copied();
@@ -356,9 +356,11 @@ fn exercise(run: &Run, unit: &Unit, gaps: Gaps) -> Result<(), Fault> {
             (since, age) = (0, 0);
             continue;
         }
-        let asks = inputs.start.is_some() || inputs.run != ran;
+        // `start_ready_o` follows these at once.
+        let now = Some((inputs.run, inputs.fetch_ready));
+        let asks = inputs.start.is_some() || now != before;
         let seen = bench.step(&inputs, asks).map_err(|fault| fault.at(cycle))?;
-        ran = inputs.run;
+        before = now;
         // A store of the instruction that executes in this cycle comes behind this access.
         loaded = seen.access.filter(|_| mem_ready).map(|access| model.read(access.addr));
         model.step(&inputs, &seen).map_err(|fault| fault.at(cycle))?;

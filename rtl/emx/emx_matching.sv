@@ -11,8 +11,8 @@
 //            the slot is unharmed. The link is read behind the slot, whatever stands there.
 // Memory     a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. `pres_i` follows
 //            `pres_addr_o` by a cycle; it is looked at with the slot's word.
-// Latency    from the cycle of the offer to the start, with a free port: special type 1, THREAD 3, the second operand 4;
-//            with `early_*` 1.
+// Latency    from the offer to the start, with a free port: special type 1, THREAD 3, the second operand 4;
+//            with `early_*` 1 each.
 // Paths      requests and start come from flip-flops, by two LUTs at most. What was read goes to flip-flops, the link
 //            by an adder.
 // held_o     operands that this unit put to memory and no partner has met, modulo 65536.

@@ -427,7 +427,7 @@ fn each_twin_is_caught() {
             // A branch that compares numbers without a sign.
             (Fetch, late, &|cases| checks(&unit::<TwinExecuteBranch>(), cases)),
             // The first word behind the rings is no thread's.
-            (Access, late, &|cases| checks(&unit::<TwinExecutePublic>(), cases)),
+            (Retire, late, &|cases| checks(&unit::<TwinExecutePublic>(), cases)),
         ],
     );
 }

@@ -422,13 +422,11 @@ fn each_twin_is_caught() {
             // A refusal delays the next packet.
             (Latency, &[], &|cases| checks(&matching::<TwinMatchingPause>(), cases)),
             // A packet that was refused starts a thread all the same.
-            (Latency, &[Start], &|cases| {
+            (Latency, &[Start, Gating], &|cases| {
                 checks(&matching::<TwinMatchingNever>(), cases)
             }),
             // What was asked for early counts as read.
-            (Latency, &[Start], &|cases| {
-                checks(&matching::<TwinMatchingAsked>(), cases)
-            }),
+            (Access, &[], &|cases| checks(&matching::<TwinMatchingAsked>(), cases)),
             (Held, &[], &|cases| checks(&matching::<TwinMatchingHeld>(), cases)),
             (Gating, &[], &|cases| checks(&matching::<TwinMatchingRest>(), cases)),
         ],

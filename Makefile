@@ -37,7 +37,7 @@ test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole 
 ifeq ($(MACHINE),)
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
-	$(CARGO) run --quiet --package rtl-flow -- junit --out $(OUT)/junit.xml -- cargo test --workspace
+	$(CARGO) run --quiet --package rtl-flow -- junit --out $(OUT)/junit.xml -- cargo test --workspace --no-fail-fast
 	@$(CARGO) run --quiet --package rtl-flow -- rails --check
 	@echo "make test: lint clean, every test passed"
 else

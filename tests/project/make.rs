@@ -128,7 +128,7 @@ fn each_machine_is_tested_with_its_programs_and_with_no_other_machines() {
     assert!(
         recipe(&["test"])
             .iter()
-            .any(|line| line.ends_with(" -- cargo test --workspace"))
+            .any(|line| line.ends_with(" -- cargo test --workspace --no-fail-fast"))
     );
 }
 

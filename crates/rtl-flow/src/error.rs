@@ -28,6 +28,12 @@ pub enum FlowError {
         table: PathBuf,
         message: String,
     },
+    #[error(
+        "{what}: {} has no result for its target; measure it, and write that down: `rtl-flow synth --record --unit \
+         '^{name}$'`",
+        table.display()
+    )]
+    Unmeasured { what: String, name: String, table: PathBuf },
     #[error("{}: {part} is stale; `rtl-flow docs` (`make docs`) writes it", page.display())]
     Stale { page: PathBuf, part: String },
     /// A tool stopped, or found an error: `what` is the unit and its parameters.

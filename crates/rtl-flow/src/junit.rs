@@ -36,10 +36,10 @@ fn write(args: &Args, shown: &mut impl Write) -> Outcome {
         .to_string()
         .map_err(|error| FlowError::list(&args.out, error.to_string()))?;
     fs::write(&args.out, xml).map_err(|error| FlowError::io(&args.out, error))?;
-    let results = format!("all results: {}", args.out.display());
+    let all = format!("all results: {}", args.out.display());
     let tests = report.tests;
     if code == Some(0) {
-        return Ok(format!("{tests} tests, none failed; {results}"));
+        return Ok(format!("{tests} tests, none failed; {all}"));
     }
     let said = match report.failures {
         0 => format!("it stopped after {tests} tests"),
@@ -48,7 +48,7 @@ fn write(args: &Args, shown: &mut impl Write) -> Outcome {
     Err(FlowError::Finding {
         tool: "cargo test",
         what: args.command.join(" "),
-        text: format!("{said}\n{results}"),
+        text: format!("{said}\n{all}"),
     }
     .into())
 }

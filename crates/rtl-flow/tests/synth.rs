@@ -122,6 +122,20 @@ fn a_block_that_grew_by_an_eighth_is_refused() {
     assert!(said.contains("LUT-eq 18, was 16"), "{said}");
 }
 
+/// A design with a target that was synthesised only, or not at all.
+#[test]
+fn a_target_that_nobody_measured_is_refused() {
+    let folder = folder();
+    for more in [&["--quick"][..], &["--quick", "--record"], &["--quick"]] {
+        let output = synth(&folder, more);
+        let said = text(&output.stderr);
+        let told = said.contains("block: synth.json has no result for its target; ")
+            && said.contains("`rtl-flow synth --record --unit '^Block$'`");
+        assert_eq!(told, !output.status.success(), "{said}");
+        assert_eq!(told, !more.contains(&"--record"), "{said}");
+    }
+}
+
 #[test]
 fn a_tool_that_is_not_there_is_an_error() {
     let folder = folder();

@@ -5,7 +5,7 @@ mod table;
 mod wrapper;
 
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
@@ -99,6 +99,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             });
         }
     }
+    if args.unit.is_none() {
+        errors.extend(unmeasured(&designs, &landed, &table));
+    }
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -166,6 +169,22 @@ fn measure_all(flow: &Flow, args: &Args, chosen: &[&Entry]) -> (Rows, Vec<FlowEr
         }
     }
     (rows, errors)
+}
+
+/// Designs whose targets nobody has measured: without this, one could land, and its first measurement be a surprise.
+fn unmeasured(designs: &[Entry], landed: &Rows, table: &Path) -> impl Iterator<Item = FlowError> {
+    let is_measured = |entry: &&Entry| {
+        entry.metadata.synth.as_ref().is_none_or(|target| {
+            let row = landed.get(&entry.name);
+            row.is_some_and(|row| target.fmax.is_none() || !target.route || !row.fmax.is_empty())
+        })
+    };
+    let error = |entry: &Entry| FlowError::Unmeasured {
+        what: entry.to_string(),
+        name: entry.name.clone(),
+        table: table.to_owned(),
+    };
+    designs.iter().filter(move |entry| !is_measured(entry)).map(error)
 }
 
 /// The targets of a design that is placed and routed.

@@ -1,4 +1,7 @@
-//! `cppacs_nia` with its link looped back, and `cppacs_machine`: whole transfers, from the kick to the flags.
+//! `cppacs_nia` with its link looped back, and `cppacs_machine`: whole transfers, from the kick to the flags. The NIA
+//! alone in lock step with its golden model.
+
+mod lockstep;
 
 use support::this_test;
 use testbenches::mem::Server;
@@ -24,7 +27,15 @@ rules!(
     Rest
     /// Every transfer ends, and every access of the host.
     Hang
+    /// A worm that leaves is one that is due, with a credit for each word.
+    Worm
 );
+
+/// A word on a link: on the acknowledge channel, data, last.
+type Word = (bool, u32, bool);
+
+/// What is at the other end of the link: of a cycle's word and credits that the NIA gives, those that it gets next.
+type Far<'a> = Box<dyn FnMut(Option<Word>, u32) -> Result<(Option<Word>, u32), Fault> + 'a>;
 
 /// An access of the host's: address, and what is written.
 type Access = (u32, Option<u64>);
@@ -48,7 +59,7 @@ struct NodeOut {
 #[derive(Default)]
 struct In {
     nodes: Vec<NodeIn>,
-    link: Option<(bool, u32, bool)>,
+    link: Option<Word>,
     credit: u32,
 }
 
@@ -56,8 +67,8 @@ struct In {
 struct Out {
     nodes: Vec<NodeOut>,
     network_busy: bool,
-    /// A word on the link from the NIA, where it shows: channel, data, last; and the credits that it gives back.
-    link: Option<(bool, u32, bool)>,
+    /// A word on the link from the NIA, where it shows, and the credits that it gives back.
+    link: Option<Word>,
     credit: u32,
 }
 
@@ -194,13 +205,13 @@ struct Node {
     asked: bool,
 }
 
-/// Nodes under way, with the link of a single one looped back.
+/// Nodes under way. The link of a single one is looped back, unless something else is at its other end.
 struct Rig<'a> {
     bench: Bench<'a, In, Out>,
     nodes: Vec<Node>,
-    /// What comes back over the loop: words and credits of the last cycle.
-    loop_back: bool,
-    link: Option<(bool, u32, bool)>,
+    far: Far<'a>,
+    /// What comes from there: a word and credits.
+    link: Option<Word>,
     credit: u32,
     /// Cycles of the first and the last word on the link.
     first: Option<u64>,
@@ -225,7 +236,7 @@ impl<'a> Rig<'a> {
         let mut rig = Rig {
             bench: Bench::new(run, dut),
             nodes: (0..nodes).map(node).collect(),
-            loop_back: nodes == 1,
+            far: Box::new(|link, credit| Ok((link, credit))),
             link: None,
             credit: 0,
             first: None,
@@ -261,13 +272,11 @@ impl<'a> Rig<'a> {
                 node.response = seen.response;
             }
         }
-        if self.loop_back {
-            (self.link, self.credit) = (out.link, out.credit);
-            if self.link.is_some() {
-                self.first = self.first.or(Some(cycle));
-                self.last = cycle;
-            }
+        if out.link.is_some() {
+            self.first = self.first.or(Some(cycle));
+            self.last = cycle;
         }
+        (self.link, self.credit) = (self.far)(out.link, out.credit)?;
         Ok(())
     }
 
@@ -651,6 +660,7 @@ fn each_twin_is_caught() {
             (Rate, &[], &|cases| checks(&nia::<TwinNiaRate>(), cases)),
             (Rest, &[], &|cases| checks(&nia::<TwinNiaRest>(), cases)),
             (Hang, &[], &|cases| checks(&nia::<TwinNiaHang>(), cases)),
+            (Worm, &[], &|cases| lockstep::checks(&nia::<TwinNiaAnswer>(), cases)),
         ],
     );
 }

@@ -129,10 +129,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "the bench is the model: each command gets its own bytes",
     ),
     ("cppacs_machine: no golden model", "its blocks have theirs"),
-    (
-        "cppacs_nia: no golden model",
-        "its blocks have theirs; `model` is the node's",
-    ),
     ("cppacs_nia_axi: no golden model", "AXI around the NIA"),
     ("src/cppacs/golden/entry.rs: no module", "formats that all models share"),
     (

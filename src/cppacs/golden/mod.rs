@@ -9,6 +9,7 @@ pub mod fetch;
 pub mod kicks;
 pub mod link;
 pub mod message;
+pub mod nia;
 pub mod receive;
 pub mod regs;
 pub mod runs;

@@ -9,8 +9,8 @@ fn a_million_keys_are_guessed_in_vain_on_the_model() {
 
 /// The RTL takes minutes for a million.
 #[test]
-fn a_hundred_thousand_are_on_the_rtl() {
-    guess_keys(BackendKind::Rtl, 10);
+fn ten_thousand_are_on_the_rtl() {
+    guess_keys(BackendKind::Rtl, 1);
 }
 
 #[test]
@@ -18,9 +18,6 @@ fn a_hundred_thousand_are_on_the_rtl() {
 fn a_million_keys_are_guessed_in_vain_on_the_rtl() {
     guess_keys(BackendKind::Rtl, 100);
 }
-
-/// A saturated counter of refusals.
-const ALL: u64 = 0xffff;
 
 /// So many times 10,000 keys.
 fn guess_keys(kind: BackendKind, rounds: u32) {
@@ -47,7 +44,8 @@ fn guess_keys(kind: BackendKind, rounds: u32) {
         });
     }
     run(&mut rig.sim, A, async |node| node.compute(Picos::from_us(1000.0)).await);
-    assert_eq!(rig.refused(RECV_KEY), ALL);
+    // The counter of refusals saturates.
+    assert_eq!(rig.refused(RECV_KEY), (each * u64::from(rounds)).min(0xffff));
     rig.nothing_came("guesses of keys");
     assert_eq!(rig.arrived(B), 0);
     rig.legal("guesses of keys");

@@ -7,7 +7,6 @@
 
 use std::collections::VecDeque;
 
-use crate::Addr;
 use crate::cppacs::regs::*;
 use crate::harness::memory::Memory;
 use crate::net::hyper::{Channel, Grid, Place};

@@ -216,7 +216,6 @@ impl ModelMachine {
             return;
         }
         nia.count(COUNT_RECEIVED, 1);
-        nia.count(COUNT_WORDS_IN, header.length / 4);
         if header.last {
             self.complete(node, Client::Receive, &header, &field);
         }
@@ -279,6 +278,7 @@ impl ModelMachine {
                 .has(header.offset, header.length)
                 .then_some(())
                 .ok_or(RecvReason::Bounds)?;
+            self.nias[node].count(COUNT_WORDS_IN, header.length / 4);
             let (addr, data) = (field.base.wrapping_add(header.offset), payload.to_vec());
             self.job(node, Client::AckReceive, Op::Write { addr, data }, move |m, done| {
                 m.nias[node].receiver.ack_worms -= 1;
@@ -296,7 +296,6 @@ impl ModelMachine {
     fn taken(&mut self, node: usize, header: &Header, field: &Field) {
         let nia = &mut self.nias[node];
         nia.count(COUNT_RECEIVED_ACK, 1);
-        nia.count(COUNT_WORDS_IN, header.length / 4);
         if header.last {
             self.complete(node, Client::AckReceive, header, field);
         }
@@ -389,6 +388,7 @@ impl super::Nia {
             let run = run.map_err(|_| RecvReason::Bounds)?;
             let (now, later) = data.split_at((run.bytes as usize / 4).min(data.len()));
             let addr = field.base.wrapping_add(run.offset);
+            self.count(COUNT_WORDS_IN, now.len() as u32);
             words::write(&mut self.memory, addr, now).map_err(|_| RecvReason::Memory)?;
             data = later;
         }

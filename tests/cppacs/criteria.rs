@@ -19,7 +19,8 @@ fn measured(experiments: &[&str], backend: BackendKind) -> Vec<Outcome> {
     lab::run::<Cppacs>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+/// All rows of the model, measured once for all tests.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
     static OUTCOMES: OnceLock<Vec<Outcome>> = OnceLock::new();
     let outcomes = OUTCOMES.get_or_init(|| measured(&[], BackendKind::Model));
     outcomes.iter().flat_map(|outcome| &outcome.rows)

@@ -45,6 +45,7 @@ fn serial_kernels_of_classes_s_and_w() {
 
 /// The paper's class.
 #[test]
+#[ignore = "half a minute"]
 fn serial_kernels_of_class_a() {
     serial(&["A"]);
 }

@@ -38,8 +38,12 @@ pub trait Machine: Experiments + Sync {
 pub struct Facts {
     /// Maker and name: `NEC Cenju-3`.
     pub title: &'static str,
+    /// What the machine was and what its paper measures, in two sentences for somebody who has not read it.
+    pub about: &'static str,
     /// The paper that the experiments are from.
     pub paper: &'static str,
+    /// The experiment whose first picture shows the machine's point.
+    pub point: &'static str,
     /// Arguments of `tsunagi repro` that move a figure.
     pub next: &'static str,
     /// Experiments with fewer trials than their list says, unless all are asked for.

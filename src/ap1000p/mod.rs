@@ -45,7 +45,11 @@ const WAVES: &[Wave] = &[
 
 const FACTS: Facts = Facts {
     title: "Fujitsu AP1000+",
+    about: "AP1000+ (Fujitsu, 1994) joins up to 1024 cells by a torus; user programs write PUT and GET commands \
+         straight to its message controller, and no store waits when a queue overflows. The papers state what the \
+         controller does and how long a PUT takes.",
     paper: repro::PAPER,
+    point: "M2",
     next: "--experiment M1 --set mem_read_latency=30",
     shortened: &["C11", "C21"],
     scenarios: SCENARIOS,

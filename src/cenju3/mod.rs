@@ -67,7 +67,11 @@ const WAVES: &[Wave] = &[
 
 const FACTS: Facts = Facts {
     title: "NEC Cenju-3",
+    about: "Cenju-3 (NEC, 1993) joins up to 256 processors by a network of 4x4 crossbars; its network interface \
+         cuts, sends and stores messages by itself, and interrupts only when told to. The paper takes the latency \
+         of a message apart, and measures how fast messages of each size arrive.",
     paper: repro::PAPER,
+    point: "E4",
     next: "--experiment E7 --set r_thresh=300",
     shortened: &[],
     scenarios: SCENARIOS,

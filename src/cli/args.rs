@@ -289,7 +289,7 @@ pub struct ReproArgs {
     pub full: bool,
     #[command(flatten)]
     pub format: Format,
-    /// Write rows.json and report.html to this folder
+    /// Write rows.json and a report of each machine to this folder, and report.html over several
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Also write a wave of each machine to `waves` in that folder
@@ -316,9 +316,9 @@ pub struct ReportArgs {
     pub backend: Backends,
     #[command(flatten)]
     pub set: Set,
-    /// The file to write
-    #[arg(long, value_name = "FILE", default_value = "out/report.html")]
-    pub out: PathBuf,
+    /// The file to write [default: out/report-MACHINE.html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -110,8 +110,8 @@ pub fn repro() -> String {
     ];
     let examples = commands(all.chain(both).chain(more));
     format!(
-        "{examples}\n\n--out writes rows.json and report.html to the folder; without a machine, one report for each. \
-        The exit code is 1 if a row misses its bounds."
+        "{examples}\n\n--out writes rows.json and a report of the machine to the folder; without a machine, one \
+        report for each, and report.html over them. The exit code is 1 if a row misses its bounds."
     )
 }
 
@@ -152,7 +152,7 @@ pub fn soak() -> String {
 
 pub fn report() -> String {
     commands([format!(
-        "tsunagi report {} --backend both --out out/report.html",
+        "tsunagi report {} --backend both --out report.html",
         first().name()
     )])
 }

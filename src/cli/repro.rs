@@ -1,6 +1,7 @@
 //! `tsunagi repro` and `tsunagi report`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde::Serialize;
 
@@ -11,8 +12,8 @@ use super::{CliError, list, make_folder, wave, write};
 use crate::harness::params::Settings;
 use crate::machine::Machine;
 use crate::machines;
-use crate::report::{Page, ParamLine, render};
-use crate::repro::row::{Origin, Paper, Row, number};
+use crate::report::{self, Listed, Made, Page, ParamLine};
+use crate::repro::row::{Origin, Paper, Row};
 use crate::repro::summary::Summary;
 use crate::repro::{Outcome, Request, pool};
 
@@ -124,24 +125,10 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         }
     }
     let rows: Vec<&Row> = all.iter().flat_map(Results::rows).collect();
-    let mut left = Vec::new();
-    if let Some(folder) = &args.out {
-        let json = serde_json::to_string_pretty(&rows).expect("rows can be written as JSON");
-        write(&folder.join("rows.json"), &json)?;
-        for results in &all {
-            let name = match args.machine {
-                Some(_) => "report.html".into(),
-                None => format!("report-{}.html", results.machine.name()),
-            };
-            let report = folder.join(name);
-            write(&report, &page(results))?;
-            let wave = match args.waves {
-                true => Some(wave::first(results.machine, &settings, &folder.join("waves"))?),
-                false => None,
-            };
-            left.push(Left { report, wave });
-        }
-    }
+    let left = match &args.out {
+        Some(folder) => leave(folder, &all, &rows, args.waves.then_some(&settings))?,
+        None => Vec::new(),
+    };
     if args.format.json {
         table::print_json(&rows)?;
     } else if args.format.csv {
@@ -170,6 +157,61 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     }
 }
 
+/// Writes the rows, a report for each machine, and an index where there are several; with settings, a wave of each.
+fn leave(folder: &Path, all: &[Results], rows: &[&Row], waves: Option<&Settings>) -> Result<Vec<Left>, CliError> {
+    const INDEX: &str = "report.html";
+    let json = serde_json::to_string_pretty(rows).expect("rows can be written as JSON");
+    write(&folder.join("rows.json"), &json)?;
+    let (made, several) = (made(), all.len() > 1);
+    if several {
+        let listed = all.iter().map(|results| Listed {
+            facts: results.machine.facts(),
+            file: file(results.machine),
+            outcomes: &results.outcomes,
+        });
+        let listed: Vec<Listed<'_>> = listed.collect();
+        write(&folder.join(INDEX), &report::index(&listed, &made))?;
+    }
+    let leave = |results: &Results| {
+        let report = folder.join(file(results.machine));
+        write(&report, &page(results, &made, several.then_some(INDEX)))?;
+        let wave = waves.map(|settings| wave::first(results.machine, settings, &folder.join("waves")));
+        Ok(Left {
+            report,
+            wave: wave.transpose()?,
+        })
+    };
+    all.iter().map(leave).collect()
+}
+
+/// The name of a machine's report.
+fn file(machine: &dyn Machine) -> String {
+    format!("report-{}.html", machine.name())
+}
+
+/// The command line, and the commit of the sources that this program was built from.
+fn made() -> Made {
+    let git = |args: &[&str]| {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(env!("CARGO_MANIFEST_DIR"))
+            .args(args)
+            .output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let changed = git(&["status", "--porcelain"]).is_some_and(|changes| !changes.is_empty());
+    let commit = git(&["log", "-1", "--format=%h of %cs"]);
+    let words = std::env::args().skip(1).map(|word| match word.contains(' ') {
+        true => format!("'{word}'"),
+        false => word,
+    });
+    Made {
+        commit: commit.map(|commit| commit + if changed { ", with changes," } else { "" }),
+        command: format!("cargo run -- {}", words.collect::<Vec<_>>().join(" ")),
+    }
+}
+
 /// Machines with shortened experiments, and the ids of these: `ap1000p (C11, C21)`.
 fn shortened() -> String {
     let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.facts().shortened.join(", "));
@@ -180,7 +222,11 @@ fn shortened() -> String {
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
-    make_folder(args.out.parent().unwrap_or(Path::new("")))?;
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => Path::new("out").join(file(args.machine)),
+    };
+    make_folder(out.parent().unwrap_or(Path::new("")))?;
     let experiments = of_machine(args.machine, &args.experiments, true)?.unwrap_or_default();
     let results = results(
         args.machine,
@@ -190,8 +236,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         false,
         false,
     )?;
-    write(&args.out, &page(&results))?;
-    table::print(args.out.display())?;
+    write(&out, &page(&results, &made(), None))?;
+    table::print(out.display())?;
     Ok(())
 }
 
@@ -240,7 +286,7 @@ fn results(
     })
 }
 
-fn page(results: &Results) -> String {
+fn page(results: &Results, made: &Made, index: Option<&str>) -> String {
     let machine = results.machine;
     let params = machine
         .params()
@@ -254,15 +300,12 @@ fn page(results: &Results) -> String {
             measured_on: p.measured_on.join(", "),
             note: p.note,
         });
-    render(&Page {
-        machine: machine
-            .facts()
-            .title
-            .split_once(' ')
-            .map_or(machine.facts().title, |(_, name)| name),
-        paper: machine.facts().paper,
+    report::render(&Page {
+        facts: machine.facts(),
         outcomes: &results.outcomes,
         params: params.collect(),
+        made,
+        index,
     })
 }
 
@@ -285,7 +328,7 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
         shown.add_row([
             &r.quantity,
             &r.paper_text(),
-            &format!("{} {}", number(r.ours), r.unit),
+            &r.ours_text(),
             &r.difference_text(),
             &r.bounds_text(),
             &r.bounds_by_text(),
@@ -346,10 +389,10 @@ fn against(row: &Row) -> String {
         paper if paper.is_empty() => (paper, String::new()),
         paper => (format!("paper {paper}, "), format!(", {}", row.difference_text())),
     };
-    let (ours, unit) = (number(row.ours), row.unit);
     format!(
-        "{} ({}): {paper}ours {ours} {unit}{difference}",
+        "{} ({}): {paper}ours {}{difference}",
         row.row,
-        row.backend.name()
+        row.backend.name(),
+        row.ours_text()
     )
 }

@@ -81,7 +81,11 @@ const WAVES: &[Wave] = &[
 
 const FACTS: Facts = Facts {
     title: "DIMMnet-1",
+    about: "DIMMnet-1 (RWCP, 2002) is a network interface in a memory slot of a PC: a store becomes a packet, and \
+         firmware of an on-chip processor does what the hardware lacks. The paper measures the bandwidth of both, \
+         and where the firmware spends its cycles.",
     paper: repro::PAPER,
+    point: "X2",
     next: "--experiment X7 --set mem_write_latency=40",
     shortened: &[],
     scenarios: SCENARIOS,

@@ -106,7 +106,11 @@ const WAVES: &[Wave] = &[
 
 const FACTS: Facts = Facts {
     title: "ETL EM-4/EM-X",
+    about: "EM-4 and EM-X (ETL, 1990 and 1995) join 80 processing elements, in which a packet of two words starts \
+         a thread. The paper builds message passing from such threads, and measures exchanges, broadcasts and sums \
+         over 64 elements.",
     paper: repro::PAPER,
+    point: "R3",
     next: "--experiment R3 --set write_bypass=1 --set input_first=1",
     shortened: &[],
     scenarios: SCENARIOS,

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::plot;
+use super::key::{self, Entry};
+use super::{axis, micro};
 use crate::harness::backend::{Event, EventKind};
-use crate::repro::row::BackendKind;
+use crate::repro::row::{BackendKind, stated};
 use crate::repro::{Bar, Breakdown, Item, Stack, Trace};
 use crate::{NodeId, Picos};
 
@@ -17,34 +18,44 @@ pub(super) const COLOURS: [&str; 7] = [
 pub(super) const INK: &str = "#1c2330";
 pub(super) const SOFT: &str = "#5b6676";
 
+/// A picture with its title above and its key below. `drawn` is [`WIDTH`] wide.
+pub(super) fn picture(title: &str, height: f64, drawn: &Markup, key: &[Entry]) -> Markup {
+    let title = micro(title);
+    html! {
+        figcaption { (title) }
+        div.scroll {
+            svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(title) font-family="sans-serif"
+                font-size="13" { (drawn) }
+        }
+        @if !key.is_empty() { (key::draw(key)) }
+    }
+}
+
 /// The paper's bar above ours, each item in its colour, with the values below.
 pub fn breakdown(b: &Breakdown) -> Markup {
     let total = |of: fn(&Item) -> f64| b.items.iter().map(of).sum::<f64>();
     let longest = total(|i| i.paper).max(total(|i| i.ours_us));
     let scale = (WIDTH - LEFT - 90.0) / longest.max(1e-9);
-    let lines = b.items.len() as f64;
-    let height = 120.0 + 20.0 * lines;
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" font-family="sans-serif" font-size="13" {
-            (title(&b.title))
-            (bar(b, "paper", 36.0, scale, 0.55, |i| i.paper))
-            (bar(b, "ours", 66.0, scale, 1.0, |i| i.ours_us))
-            @for (n, item) in b.items.iter().enumerate() {
-                @let y = 116.0 + 20.0 * n as f64;
-                rect x=(LEFT) y=(y - 10.0) width="12" height="12" fill=(COLOURS[n % COLOURS.len()]) {}
-                text x=(LEFT + 20.0) y=(y) fill=(INK) { (item.name) }
-                text x="620" y=(y) fill=(SOFT) text-anchor="end" { (paper(item)) }
-                text x="720" y=(y) fill=(INK) text-anchor="end" { (format!("{:.2} us", item.ours_us)) }
-            }
+    let height = 92.0 + 20.0 * b.items.len() as f64;
+    let drawn = html! {
+        (bar(b, "paper", 6.0, scale, 0.55, |i| i.paper))
+        (bar(b, "ours", 36.0, scale, 1.0, |i| i.ours_us))
+        @for (n, item) in b.items.iter().enumerate() {
+            @let y = 86.0 + 20.0 * n as f64;
+            rect x=(LEFT) y=(y - 10.0) width="12" height="12" fill=(COLOURS[n % COLOURS.len()]) {}
+            text x=(LEFT + 100.0) y=(y) fill=(SOFT) text-anchor="end" { (paper(item)) }
+            text x=(LEFT + 180.0) y=(y) fill=(INK) text-anchor="end" { (format!("{:.2} µs", item.ours_us)) }
+            text x=(LEFT + 200.0) y=(y) fill=(INK) { (micro(item.name)) }
         }
-    }
+    };
+    picture(&b.title, height, &drawn, &[])
 }
 
 /// The value in brackets is the remainder of the paper's total.
 fn paper(item: &Item) -> String {
     match item.is_stated {
-        true => format!("{:.2} us", item.paper),
-        false => format!("({:.2} us)", item.paper),
+        true => format!("{} µs", stated(item.paper)),
+        false => format!("({} µs)", stated(item.paper)),
     }
 }
 
@@ -60,9 +71,11 @@ fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&Item
         @for (n, (start, item)) in starts.zip(&b.items).enumerate() {
             rect x=(px(LEFT + start * scale)) y=(y) width=(px(of(item) * scale)) height="22"
                 fill=(COLOURS[n % COLOURS.len()])
-                fill-opacity=(opacity) stroke="white" {}
+                fill-opacity=(opacity) stroke="white" {
+                title { (micro(item.name)) (format!(": {:.2} µs", of(item))) }
+            }
         }
-        text x=(px(LEFT + total * scale + 8.0)) y=(y + 15.0) fill=(INK) { (format!("{total:.2} us")) }
+        text x=(px(LEFT + total * scale + 8.0)) y=(y + 15.0) fill=(INK) { (format!("{total:.2} µs")) }
     }
 }
 
@@ -75,38 +88,32 @@ pub fn stack(s: &Stack) -> Markup {
         .map(|bar| total(bar).max(bar.beside.unwrap_or(0.0)))
         .fold(0.0, f64::max);
     let scale = (WIDTH - LEFT - 110.0) / longest.max(1e-9);
-    let key = 52.0 + 30.0 * s.bars.len() as f64;
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", key + 20.0)) role="img" font-family="sans-serif" font-size="13" {
-            (title(&s.title))
-            @if s.bars.iter().any(|bar| bar.beside.is_some()) {
-                line x1=(WIDTH - 120.0) y1="4" x2=(WIDTH - 120.0) y2="22" stroke=(INK) stroke-width="2" {}
-                text x=(WIDTH - 110.0) y="18" fill=(INK) { "the source" }
-            }
-            @for (n, bar) in s.bars.iter().enumerate() {
-                @let y = 34.0 + 30.0 * n as f64;
-                text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (bar.name) }
-                @for (part, (start, width)) in stacked(bar).enumerate().filter(|part| part.1.1 > 0.0) {
-                    rect x=(px(LEFT + start * scale)) y=(y) width=(px(width * scale)) height="22"
-                        fill=(COLOURS[part % COLOURS.len()]) stroke="white" {
-                        title { (s.parts[part]) (format!(": {width:.1} {}", s.unit)) }
-                    }
-                }
-                @if let Some(beside) = bar.beside {
-                    @let x = px(LEFT + beside * scale);
-                    line x1=(x) y1=(y - 3.0) x2=(x) y2=(y + 25.0) stroke=(INK) stroke-width="2" {}
-                }
-                text x=(px(LEFT + total(bar) * scale + 8.0)) y=(y + 15.0) fill=(INK) {
-                    (format!("{:.0} {}", total(bar), s.unit))
+    let drawn = html! {
+        @for (n, bar) in s.bars.iter().enumerate() {
+            @let y = 6.0 + 30.0 * n as f64;
+            text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (bar.name) }
+            @for (part, (start, width)) in stacked(bar).enumerate().filter(|part| part.1.1 > 0.0) {
+                rect x=(px(LEFT + start * scale)) y=(y) width=(px(width * scale)) height="22"
+                    fill=(COLOURS[part % COLOURS.len()]) stroke="white" {
+                    title { (s.parts[part]) (format!(": {width:.1} {}", micro(s.unit))) }
                 }
             }
-            @for (part, name) in s.parts.iter().enumerate() {
-                @let x = LEFT + 110.0 * part as f64;
-                rect x=(x) y=(key - 10.0) width="12" height="12" fill=(COLOURS[part % COLOURS.len()]) {}
-                text x=(x + 18.0) y=(key) fill=(INK) { (name) }
+            @if let Some(beside) = bar.beside {
+                @let x = px(LEFT + beside * scale);
+                line x1=(x) y1=(y - 3.0) x2=(x) y2=(y + 25.0) stroke=(INK) stroke-width="2" {}
+            }
+            @let end = total(bar).max(bar.beside.unwrap_or(0.0));
+            text x=(px(LEFT + end * scale + 8.0)) y=(y + 15.0) fill=(INK) {
+                (format!("{:.0} {}", total(bar), micro(s.unit)))
             }
         }
+    };
+    let parts = s.parts.iter().zip(COLOURS.iter().cycle());
+    let mut key: Vec<Entry> = parts.map(|(name, colour)| Entry::block(colour, *name)).collect();
+    if s.bars.iter().any(|bar| bar.beside.is_some()) {
+        key.push(Entry::line(INK, "the source"));
     }
+    picture(&s.title, 12.0 + 30.0 * s.bars.len() as f64, &drawn, &key)
 }
 
 /// Start and width of each part.
@@ -116,10 +123,6 @@ fn stacked(bar: &Bar) -> impl Iterator<Item = (f64, f64)> {
         *at += width;
         Some((start, *width))
     })
-}
-
-pub(super) fn title(text: &str) -> Markup {
-    html! { text x="4" y="18" font-size="16" font-weight="600" fill=(INK) { (text) } }
 }
 
 pub(super) fn px(v: f64) -> String {
@@ -145,21 +148,9 @@ impl Scale {
         (LEFT + at.saturating_sub(self.from).as_us() * self.us_to_px).min(WIDTH - RIGHT)
     }
 
-    /// Ticks at a round distance, about ten of them.
-    fn axis(&self, t: &Trace, y: f64) -> Markup {
-        let span = t.to.saturating_sub(t.from).as_us();
-        let step = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
-        let step = step.into_iter().find(|s| span / s <= 14.0).unwrap_or(span);
-        let ticks = (0..).map(|n| f64::from(n) * step).take_while(|at| *at <= span);
-        html! {
-            line x1=(LEFT) y1=(y) x2=(WIDTH - RIGHT) y2=(y) stroke=(SOFT) {}
-            @for at in ticks {
-                @let x = px(LEFT + at * self.us_to_px);
-                line x1=(x) y1=(y) x2=(x) y2=(y + 5.0) stroke=(SOFT) {}
-                text x=(x) y=(y + 19.0) text-anchor="middle" fill=(SOFT) { (at) }
-            }
-            text x=(LEFT - 12.0) y=(y + 19.0) text-anchor="end" fill=(SOFT) { "us" }
-        }
+    /// In us since the begin.
+    fn axis(t: &Trace, y: f64) -> Markup {
+        axis::time((0.0, t.to.saturating_sub(t.from).as_us()), y)
     }
 }
 
@@ -279,33 +270,37 @@ pub fn time_space(t: &Trace) -> Markup {
     let scale = Scale::of(t);
     let lanes = lanes(t);
     let pitch = 38.0;
-    let y_of = |n: usize| 40.0 + pitch * n as f64;
+    let y_of = |n: usize| 6.0 + pitch * n as f64;
     let bottom = y_of(lanes.len()) + 4.0;
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", bottom + 30.0)) role="img" font-family="sans-serif" font-size="13" {
-            (title(&t.title))
-            @for (n, lane) in lanes.iter().enumerate() {
-                @let y = y_of(n);
-                text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (lane.name) }
-                line x1=(LEFT) y1=(y + 11.0) x2=(WIDTH - RIGHT) y2=(y + 11.0) stroke="#e8ecf1" {}
-                @for s in within(&lane.spans, t) {
-                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(2.5)))
-                        height="22"
-                        fill=(lane.colour) fill-opacity="0.75" {}
+    let since = |at: Picos| at.saturating_sub(t.from).as_us();
+    let drawn = html! {
+        @for (n, lane) in lanes.iter().enumerate() {
+            @let y = y_of(n);
+            text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (lane.name) }
+            line x1=(LEFT) y1=(y + 11.0) x2=(WIDTH - RIGHT) y2=(y + 11.0) stroke="#e8ecf1" {}
+            @for s in within(&lane.spans, t) {
+                @let (from, width) = (scale.x(s.from), scale.x(s.to) - scale.x(s.from));
+                rect x=(px(from)) y=(y) width=(px(width.max(2.5))) height="22" fill=(lane.colour) fill-opacity="0.75" {
+                    title { (lane.name) (format!(": {:.2} to {:.2} µs", since(s.from), since(s.to))) }
+                }
+                @if width > 52.0 {
+                    text x=(px(from + width / 2.0)) y=(y + 15.0) text-anchor="middle" fill="white" font-size="11"
+                        pointer-events="none" { (format!("{:.2} µs", since(s.to) - since(s.from))) }
                 }
             }
-            // The heads and tails of packets in the network.
-            @for (out, into) in lanes[2].spans.iter().zip(&lanes[3].spans) {
-                @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
-                    @if a >= t.from && b <= t.to {
-                        line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3))
-                            stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
-                    }
-                }
-            }
-            (scale.axis(t, bottom))
         }
-    }
+        // The heads and tails of packets in the network.
+        @for (out, into) in lanes[2].spans.iter().zip(&lanes[3].spans) {
+            @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
+                @if a >= t.from && b <= t.to {
+                    line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3))
+                        stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
+                }
+            }
+        }
+        (Scale::axis(t, bottom))
+    };
+    picture(&t.title, bottom + 30.0, &drawn, &[])
 }
 
 fn within<'a>(spans: &'a [Span], t: &'a Trace) -> impl Iterator<Item = &'a Span> {
@@ -320,44 +315,54 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
     let scale = Scale::of(first);
     let lanes = lanes(first);
     let bytes = runs.iter().flat_map(|(_, t)| &t.record.fifo).map(|s| s.1);
-    let top = f64::from(bytes.max().unwrap_or(0).max(1));
-    let (y0, area) = (110.0, 120.0);
+    let top = f64::from(bytes.max().unwrap_or(0));
+    // Without a byte in it, the FIFO is not drawn.
+    let (y0, area) = (80.0, if top == 0.0 { 0.0 } else { 120.0 });
     let y = |bytes: f64| y0 + area * (1.0 - bytes / top);
-    let floor = y(0.0);
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", y0 + area + 30.0)) role="img" font-family="sans-serif" font-size="13" {
-            (title(&format!("Occupancy of the links, and bytes in the receive FIFO of PE 1 ({})", plot::styles(runs))))
-            @for (n, lane) in lanes[2..4].iter().enumerate() {
-                @let y = 34.0 + 34.0 * n as f64;
-                @let shown = within(&lane.spans, first);
-                @let busy: f64 = shown.map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
-                @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
-                text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) {
-                    (lane.name) (format!(", {share:.0} %"))
-                }
-                @for s in within(&lane.spans, first) {
-                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0)))
-                        height="24" fill=(lane.colour) fill-opacity="0.75" {}
-                }
+    let floor = y0 + area;
+    let drawn = html! {
+        @for (n, lane) in lanes[2..4].iter().enumerate() {
+            @let y = 6.0 + 34.0 * n as f64;
+            @let shown = within(&lane.spans, first);
+            @let busy: f64 = shown.map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
+            @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
+            // Without spans the sum is -0.
+            text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) {
+                (lane.name) (format!(", {:.0} %", share + 0.0))
             }
-            @for (backend, run) in runs {
-                @let own = Scale { from: run.from, ..scale };
-                @let line = points(&steps(run), |at| own.x(at), y);
-                @match backend {
-                    BackendKind::Rtl => {
-                        @let (left, right) = (own.x(run.from), own.x(run.to));
-                        polygon points=(format!("{line} {right:.1},{floor:.1} {left:.1},{floor:.1}"))
-                            fill="#cc5500" fill-opacity="0.25" {}
-                        polyline points=(line) fill="none" stroke="#cc5500" {}
-                    }
-                    BackendKind::Model => polyline points=(line) fill="none" stroke=(INK) stroke-dasharray="5 3" {}
-                }
+            @for s in within(&lane.spans, first) {
+                rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0)))
+                    height="24" fill=(lane.colour) fill-opacity="0.75" {}
             }
+        }
+        @for (backend, run) in runs.iter().filter(|_| top > 0.0) {
+            @let own = Scale { from: run.from, ..scale };
+            @let line = points(&steps(run), |at| own.x(at), y);
+            @match backend {
+                BackendKind::Rtl => {
+                    @let (left, right) = (own.x(run.from), own.x(run.to));
+                    polygon points=(format!("{line} {right:.1},{floor:.1} {left:.1},{floor:.1}"))
+                        fill="#cc5500" fill-opacity="0.25" {}
+                    polyline points=(line) fill="none" stroke="#cc5500" {}
+                }
+                BackendKind::Model => polyline points=(line) fill="none" stroke=(INK) stroke-dasharray="5 3" {}
+            }
+        }
+        @if top > 0.0 {
             text x=(LEFT - 12.0) y=(y(top) + 10.0) text-anchor="end" fill=(SOFT) { (format!("{top:.0} B")) }
             text x=(LEFT - 12.0) y=(floor) text-anchor="end" fill=(SOFT) { "0 B" }
-            (scale.axis(first, y0 + area))
         }
-    }
+        (Scale::axis(first, floor))
+    };
+    let styles: Vec<Entry> = runs.iter().map(|(backend, _)| key::of_backend(*backend)).collect();
+    let (title, key) = match top {
+        0.0 => ("Occupancy of the links", &[][..]),
+        _ => (
+            "Occupancy of the links, and bytes in the receive FIFO of PE 1",
+            &styles[..],
+        ),
+    };
+    picture(title, floor + 30.0, &drawn, key)
 }
 
 /// The corners of the FIFO's curve: a level stays until the next sample.
@@ -428,7 +433,7 @@ mod tests {
             "{svg}"
         );
         assert!(
-            svg.contains("80 B") && svg.contains("(RTL solid, golden model dashed)"),
+            svg.contains("80 B") && svg.contains("</svg>RTL") && svg.contains("</svg>golden model"),
             "{svg}"
         );
     }

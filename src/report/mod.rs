@@ -1,24 +1,36 @@
-//! The report: one self-contained HTML file that fetches nothing.
+//! The report: one self-contained HTML file that fetches nothing, and an index of several.
 
+mod axis;
 mod diagram;
+mod key;
 mod map;
 mod plot;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::machine::Facts;
 use crate::repro::row::{BackendKind, Row};
 use crate::repro::summary::Summary;
 use crate::repro::{Experiment, Outcome, Plot, Trace};
 
 /// The content of a machine's report.
 pub struct Page<'a> {
-    pub machine: &'a str,
-    /// The citation of the paper.
-    pub paper: &'a str,
+    pub facts: &'a Facts,
     /// By experiment, then by backend.
     pub outcomes: &'a [Outcome],
     pub params: Vec<ParamLine>,
+    pub made: &'a Made,
+    /// The file of the index, where there is one beside the report.
+    pub index: Option<&'a str>,
+}
+
+/// How a report was made.
+pub struct Made {
+    /// The commit of the sources and its date, where it is known.
+    pub commit: Option<String>,
+    /// The command that makes it again.
+    pub command: String,
 }
 
 /// One parameter, as the report prints it.
@@ -31,9 +43,78 @@ pub struct ParamLine {
     pub note: &'static str,
 }
 
-/// Renders the whole file.
+/// A machine in the index.
+pub struct Listed<'a> {
+    pub facts: &'a Facts,
+    /// The file of its report.
+    pub file: String,
+    pub outcomes: &'a [Outcome],
+}
+
+/// What every report is, after what its machine was.
+const COMPARED: &str = "Here the hardware is Verilog again: the paper's experiments run on it cycle by cycle, and on a \
+     golden model written from the paper, and each number of the paper stands beside ours.";
+
+/// Renders a machine's report.
 pub fn render(page: &Page<'_>) -> String {
-    let title = format!("Tsunagi: {} reproduced", page.machine);
+    let title = format!("{} reproduced", page.facts.title);
+    let point = page.outcomes.iter().find(|o| o.experiment.id == page.facts.point);
+    file(
+        &title,
+        &html! {
+            header {
+                @if let Some(index) = page.index { p.crumb { a href=(index) { "all machines" } } }
+                h1 { (title) }
+                p.lead { (page.facts.about) " " (COMPARED) }
+                (stats(page.outcomes, ""))
+                @if let Some(point) = point {
+                    (figures(point.experiment, page.outcomes, true))
+                    p.more { a href={ "#" (point.experiment.id) } { "more of this experiment" } }
+                }
+                p.cite { "The paper: " (page.facts.paper) "." }
+                (origin(page.made))
+            }
+            (contents(page.outcomes))
+            @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
+            (parameters(&page.params))
+            (counts(page.outcomes))
+        },
+    )
+}
+
+/// Renders the index of the machines' reports.
+pub fn index(machines: &[Listed<'_>], made: &Made) -> String {
+    file(
+        "Tsunagi: machines reproduced",
+        &html! {
+            header {
+                h1 { "Tsunagi: machines reproduced" }
+                p.lead {
+                    "Parallel computers of the 1990s whose network interfaces were ahead of their time. " (COMPARED)
+                }
+            }
+            @for machine in machines {
+                section {
+                    h2 { a href=(machine.file) { (machine.facts.title) } }
+                    p { (machine.facts.about) }
+                    (stats(machine.outcomes, &machine.file))
+                }
+            }
+            (origin(made))
+        },
+    )
+}
+
+fn origin(made: &Made) -> Markup {
+    html! {
+        p.cite {
+            @if let Some(commit) = &made.commit { "Made from commit " (commit) " by " } @else { "Made by " }
+            code { (made.command) }
+        }
+    }
+}
+
+fn file(title: &str, body: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,19 +124,19 @@ pub fn render(page: &Page<'_>) -> String {
                 title { (title) }
                 style { (PreEscaped(include_str!("report.css"))) }
             }
-            body {
-                h1 { (title) }
-                p.cite { (page.paper) }
-                (summary(page.outcomes))
-                nav {
-                    @for e in experiments(page.outcomes) { a href={ "#" (e.id) } { (e.id) " " span { (e.figure) } } }
-                }
-                @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
-                (parameters(&page.params))
-            }
+            body { (body) }
         }
     }
     .into_string()
+}
+
+/// The unit `us` of the rows as print has it.
+fn micro(text: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("us") {
+        Some(rest) if !rest.starts_with(char::is_alphanumeric) => format!("µs{rest}"),
+        _ => word.into(),
+    };
+    text.split_inclusive(|c: char| !c.is_alphanumeric()).map(word).collect()
 }
 
 /// The experiments in their order, each once.
@@ -69,43 +150,32 @@ fn experiments(outcomes: &[Outcome]) -> Vec<Experiment> {
     found
 }
 
-fn summary(outcomes: &[Outcome]) -> Markup {
-    let backends = [BackendKind::Rtl, BackendKind::Model];
-    let rows = |backend: BackendKind| -> Vec<&Row> {
-        let of = outcomes.iter().filter(|o| o.backend == backend);
-        of.flat_map(|o| &o.rows).collect()
+/// The backends that measured, with all rows of each.
+fn by_backend(outcomes: &[Outcome]) -> Vec<(BackendKind, Vec<&Row>)> {
+    let of = |backend: BackendKind| {
+        let ours = outcomes.iter().filter(move |o| o.backend == backend);
+        (backend, ours.flat_map(|o| &o.rows).collect::<Vec<_>>())
     };
-    let counts = backends.map(|backend| (backend, Summary::of(&rows(backend))));
-    let measured = |backend: BackendKind| outcomes.iter().any(|o| o.backend == backend);
+    let all = [BackendKind::Rtl, BackendKind::Model].map(of);
+    all.into_iter().filter(|(_, rows)| !rows.is_empty()).collect()
+}
+
+/// The result in a few numbers; `file` has the experiments, if it is not this one.
+fn stats(outcomes: &[Outcome], file: &str) -> Markup {
+    let all: Vec<&Row> = outcomes.iter().flat_map(|o| &o.rows).collect();
+    let whole = Summary::of(&all);
     html! {
-        table.summary {
-            tr {
-                th { "measured on" } th { "checks met" }
-                @for (by, _) in counts[0].1.bounds_by { th { "bounds by " (by.name()) } }
-                @for (kind, _) in counts[0].1.kinds { th { (kind.name()) } }
-                th { "worst prediction" } th { "values without bounds" }
+        ul.stats {
+            @for (backend, rows) in by_backend(outcomes) {
+                @let Summary { met, checks, .. } = Summary::of(&rows);
+                li { b.ok[met == checks].bad[met < checks] { (met) " of " (checks) } " checks met by the "
+                    (backend_name(backend)) }
             }
-            @for (backend, summary) in counts.iter().filter(|(backend, _)| measured(*backend)) {
-                @let is_met = summary.met == summary.checks;
-                tr {
-                    td { (backend_name(*backend)) }
-                    td.ok[is_met].bad[!is_met] { (summary.met) " of " (summary.checks) }
-                    @for (_, count) in summary.bounds_by { td { (count) } }
-                    @for (_, count) in summary.kinds { td { (count) } }
-                    td { @if let Some(worst) = summary.worst { (worst.row) " " (worst.difference_text()) } }
-                    td { (summary.values) }
-                }
+            li { b { (whole.predictions()) } " independent prediction" @if whole.predictions() != 1 { "s" } }
+            @if let Some(worst) = whole.worst {
+                li { b { (worst.difference_text()) } " at the worst, " a href={ (file) "#" (worst.experiment) } {
+                    (worst.row) } }
             }
-        }
-        p.legend {
-            "A row is a " b { "prediction" }
-            " only if no parameter it depends on was measured or fitted on that row or figure of the source, "
-            "or derived from one that was; otherwise it is " b { "calibrated" } ". A " b { "criterion" }
-            " checks a statement for which the source gives no value. An " b { "own" }
-            " row is a check of ours that no source states. In the paper's column, brackets mark the value of a "
-            "formula of ours. " b { "Bounds" } " come from the paper, another public source, a formula, "
-            "or from us: a tolerance that we chose and the paper does not state. "
-            "MB = 10" sup { "6" } " B, KB = 1024 B."
         }
     }
 }
@@ -113,31 +183,102 @@ fn summary(outcomes: &[Outcome]) -> Markup {
 fn backend_name(backend: BackendKind) -> &'static str {
     match backend {
         BackendKind::Rtl => "verilated RTL",
-        BackendKind::Model => "timed golden model",
+        BackendKind::Model => "golden model",
+    }
+}
+
+/// Each experiment with its title and its checks.
+fn contents(outcomes: &[Outcome]) -> Markup {
+    html! {
+        nav aria-label="experiments" {
+            @for e in experiments(outcomes) {
+                @let rows: Vec<&Row> = outcomes.iter().filter(|o| o.experiment == e).flat_map(|o| &o.rows).collect();
+                @let Summary { met, checks, .. } = Summary::of(&rows);
+                a href={ "#" (e.id) } {
+                    b { (e.id) } " " (e.title) " " span { (e.figure) }
+                    @if checks > 0 { " " span.ok[met == checks].bad[met < checks] { (met) "/" (checks) } }
+                }
+            }
+            a href="#parameters" { "Parameters" }
+            a href="#counts" { "How rows are counted" }
+        }
+    }
+}
+
+/// What kinds of rows there are, and how many of each.
+fn counts(outcomes: &[Outcome]) -> Markup {
+    let counted = by_backend(outcomes);
+    let summaries: Vec<_> = counted
+        .iter()
+        .map(|(backend, rows)| (*backend, Summary::of(rows)))
+        .collect();
+    html! {
+        section id="counts" {
+            h2 { "How rows are counted" }
+            p {
+                "A row is a " b { "prediction" }
+                " only if no parameter it depends on was measured or fitted on that row or figure of the source, "
+                "or derived from one that was; otherwise it is " b { "calibrated" } ". A " b { "criterion" }
+                " checks a statement for which the source gives no value. An " b { "own" }
+                " row is a check of ours that no source states. In the paper's column, brackets mark the value of a "
+                "formula of ours. " b { "Bounds" } " come from the paper, another public source, a formula, "
+                "or from ourselves: a tolerance that we chose and the paper does not state. "
+                "MB = 10" sup { "6" } " B, KB = 1024 B."
+            }
+            @if let Some((_, first)) = summaries.first() {
+                div.scroll {
+                    table {
+                        tr {
+                            th scope="col" { "measured on" } th.n scope="col" { "checks" } th.n scope="col" { "met" }
+                            @for (by, _) in first.bounds_by { th.n scope="col" { "bounds by " (by.name()) } }
+                            @for (kind, _) in first.kinds { th.n scope="col" { (kind.name()) } }
+                            th.n scope="col" { "values without bounds" }
+                        }
+                        @for (backend, summary) in &summaries {
+                            tr {
+                                th scope="row" { (backend_name(*backend)) }
+                                td.n { (summary.checks) } td.n { (summary.met) }
+                                @for (_, count) in summary.bounds_by { td.n { (count) } }
+                                @for (_, count) in summary.kinds { td.n { (count) } }
+                                td.n { (summary.values) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
 fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
     let ours: Vec<&Outcome> = outcomes.iter().filter(|o| o.experiment == experiment).collect();
-    // Diagrams show one run: the RTL's, if there is one.
-    let shown = ours.iter().find(|o| o.backend == BackendKind::Rtl).or(ours.first());
     html! {
         section id=(experiment.id) {
             h2 { (experiment.id) ". " (experiment.title) " " span { (experiment.figure) } }
-            @for id in plot_ids(&ours) { figure { (PreEscaped(plot::draw(&same_plot(&ours, id)))) } }
-            @if let Some(outcome) = shown {
-                @for b in &outcome.breakdowns { figure { (diagram::breakdown(b)) } }
-                @for stack in &outcome.stacks { figure { (diagram::stack(stack)) } }
-                @for course in &outcome.courses { figure { (map::course(course)) } }
-                @for map in &outcome.maps { figure { (map::draw(map)) } }
-                @for (n, t) in outcome.traces.iter().enumerate() {
-                    figure { (diagram::time_space(t)) }
-                    figure { (diagram::occupancy(&same_run(&ours, n))) }
-                }
-            }
+            (figures(experiment, outcomes, false))
             (table::rows(&ours))
         }
     }
+}
+
+/// The pictures of an experiment; only the `first`, or all.
+fn figures(experiment: Experiment, outcomes: &[Outcome], first: bool) -> Markup {
+    let ours: Vec<&Outcome> = outcomes.iter().filter(|o| o.experiment == experiment).collect();
+    // Diagrams show one run: the RTL's, if there is one.
+    let shown = ours.iter().find(|o| o.backend == BackendKind::Rtl).or(ours.first());
+    let names = plot::names(ours.iter().flat_map(|o| &o.plots));
+    let plots = plot_ids(&ours).into_iter();
+    let mut all: Vec<Markup> = plots.map(|id| plot::draw(&same_plot(&ours, id), &names)).collect();
+    if let Some(outcome) = shown {
+        all.extend(outcome.breakdowns.iter().map(diagram::breakdown));
+        all.extend(outcome.stacks.iter().map(diagram::stack));
+        all.extend(outcome.maps.iter().map(map::draw));
+        for (n, trace) in outcome.traces.iter().enumerate() {
+            all.extend([diagram::time_space(trace), diagram::occupancy(&same_run(&ours, n))]);
+        }
+    }
+    let count = if first { 1 } else { all.len() };
+    html! { @for drawn in all.iter().take(count) { figure { (drawn) } } }
 }
 
 fn plot_ids(outcomes: &[&Outcome]) -> Vec<&'static str> {
@@ -167,15 +308,18 @@ fn parameters(params: &[ParamLine]) -> Markup {
     html! {
         section id="parameters" {
             h2 { "Parameters" }
-            table {
-                tr {
-                    th { "name" } th { "value" } th { "unit" } th { "origin" } th { "measured or fitted on" }
-                    th { "meaning" }
-                }
-                @for p in params {
+            div.scroll {
+                table {
                     tr {
-                        td { code { (p.name) } } td.n { (p.value) } td { (p.unit) } td { (p.origin) }
-                        td { (p.measured_on) } td.note { (p.note) }
+                        th scope="col" { "name" } th.n scope="col" { "value" } th scope="col" { "unit" }
+                        th scope="col" { "origin" } th scope="col" { "measured or fitted on" }
+                        th scope="col" { "meaning" }
+                    }
+                    @for p in params {
+                        tr {
+                            th scope="row" { code { (p.name) } } td.n { (p.value) } td { (micro(p.unit)) }
+                            td { (p.origin) } td { (p.measured_on) } td.note { (p.note) }
+                        }
                     }
                 }
             }
@@ -186,8 +330,9 @@ fn parameters(params: &[ParamLine]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machines;
     use crate::repro::row::{Provenance, Source, Spec};
-    use crate::repro::{Curve, Mark, THROUGHPUT};
+    use crate::repro::{Curve, Mark, OVER_SIZES, THROUGHPUT};
 
     const E7: Experiment = Experiment {
         id: "E7",
@@ -218,18 +363,20 @@ mod tests {
             id: "fig11",
             title: "Fig. 11".into(),
             axes: THROUGHPUT,
+            scales: OVER_SIZES,
             curves: vec![Curve {
                 name: "not pipelined".into(),
                 points: vec![(0.5, 20.0), (8.0, ours)],
             }],
             marks: vec![
                 Mark::Level {
-                    mb_s: 31.0,
+                    y: 31.0,
+                    from: 1.0,
                     says: "about 31",
                 },
                 Mark::Window {
-                    from_kb: 6.0,
-                    to_kb: 8.0,
+                    from: 6.0,
+                    to: 8.0,
                     says: "peak",
                 },
             ],
@@ -239,27 +386,81 @@ mod tests {
 
     fn page(outcomes: &[Outcome]) -> String {
         render(&Page {
-            machine: "Cenju-3",
-            paper: "a paper",
+            facts: machines::all()[0].facts(),
             outcomes,
             params: Vec::new(),
+            made: &Made {
+                commit: Some("0123abc of 2026-11-29".into()),
+                command: "cargo run -- repro".into(),
+            },
+            index: Some("report.html"),
         })
     }
 
     #[test]
     fn both_backends_share_one_plot_and_one_table() {
         let html = page(&[outcome(BackendKind::Rtl, 7.0), outcome(BackendKind::Model, 9.0)]);
-        assert_eq!(html.matches("<svg").count(), 1);
-        assert!(html.contains("Fig. 11 (RTL solid, golden model dashed)"));
-        assert_eq!(html.matches("not pipelined").count(), 1, "one line of the key");
-        assert!(html.contains("paper: about 31"));
+        assert_eq!(html.matches("role=\"img\"").count(), 1);
+        assert_eq!(html.matches("</svg>not pipelined").count(), 1, "one line of the key");
+        for style in [
+            "</svg>RTL",
+            "</svg>golden model",
+            "</svg>paper: about 31",
+            "</svg>paper: peak",
+        ] {
+            assert_eq!(html.matches(style).count(), 1, "{style}");
+        }
+        assert!(
+            html.contains("not pipelined (model), transfer size, KB 8: 9.00 MB/s"),
+            "the values of a point"
+        );
         assert!(html.contains("Post-invalidation &lt;&amp;&gt;"));
         assert!(html.contains("1 of 1") && html.contains("0 of 1"));
     }
 
     #[test]
+    fn the_first_lines_say_what_it_is_and_where_it_is_from() {
+        let mut first = outcome(BackendKind::Model, 7.0);
+        first.experiment.id = machines::all()[0].facts().point;
+        let html = page(&[first, outcome(BackendKind::Model, 7.0)]);
+        let header = html.split_once("</header>").expect("a header").0;
+        for part in [
+            "Cenju-3 (NEC, 1993)",
+            "role=\"img\"",
+            "2 of 2",
+            "0123abc of 2026-11-29",
+            "cargo run -- repro",
+        ] {
+            assert!(header.contains(part), "no {part} in {header}");
+        }
+    }
+
+    #[test]
+    fn counts_of_errors_are_one_line_while_they_are_zero() {
+        let of = |ours: f64| {
+            let mut outcome = Outcome::new(E7, BackendKind::Model);
+            let spec = Spec::new("fig11.lost", "words that were lost", "words").stated(0.0, 0.0);
+            let source = Source {
+                machine: "cenju3",
+                experiment: E7.id,
+                backend: BackendKind::Model,
+            };
+            outcome.rows.push(spec.measured(ours, source, &[]));
+            page(&[outcome])
+        };
+        assert!(of(0.0).contains("Counts of errors, each zero as it must be: 1"));
+        assert!(!of(3.0).contains("Counts of errors") && of(3.0).contains("3 words"));
+    }
+
+    #[test]
+    fn a_micro_is_a_word() {
+        assert_eq!(micro("9 us, (20 us) and commands/us"), "9 µs, (20 µs) and commands/µs");
+        assert_eq!(micro("bus uses"), "bus uses");
+    }
+
+    #[test]
     fn nothing_is_fetched_from_anywhere() {
-        let html = page(&[outcome(BackendKind::Rtl, 7.0)]).replace("http://www.w3.org/2000/svg", "");
+        let html = page(&[outcome(BackendKind::Rtl, 7.0)]);
         for link in ["http:", "https:", "src=", "<link", "@import", "url("] {
             assert!(!html.contains(link), "{link} in the report");
         }

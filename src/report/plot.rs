@@ -1,10 +1,14 @@
-//! Curves with the paper's statements drawn in.
+//! Curves with the statements of the sources drawn in, and the key below.
 
-use plotters::coord::types::RangedCoordf64;
+use maud::{Markup, PreEscaped, html};
+use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use crate::repro::row::BackendKind;
-use crate::repro::{Mark, Plot};
+use super::axis::Axis;
+use super::key::{self, Entry, Stroke};
+use super::micro;
+use crate::repro::row::{BackendKind, number};
+use crate::repro::{Mark, Plot, Scale};
 
 const COLOURS: [RGBColor; 8] = [
     RGBColor(31, 95, 180),
@@ -16,156 +20,198 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 140, 150),
     RGBColor(150, 120, 20),
 ];
-const PAPER: RGBColor = RGBColor(176, 120, 0);
-const SIZE: (u32, u32) = (1000, 420);
+const SOFT: RGBColor = RGBColor(91, 102, 118);
+const SOURCE: RGBColor = RGBColor(176, 120, 0);
+const SIZE: (u32, u32) = (1000, 400);
 
-/// One figure as SVG text. Title and marks are those of the first plot; curves of the same name share a colour and a
-/// line of the key.
-pub fn draw(plots: &[(BackendKind, &Plot)]) -> String {
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        // Drawing into a string cannot fail.
-        paint(&area, plots).expect("a plot can be drawn");
-        area.present().expect("a plot can be written");
+/// The name of each curve of these plots, once: its place is the curve's colour.
+pub fn names<'a>(plots: impl IntoIterator<Item = &'a Plot>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for curve in plots.into_iter().flat_map(|plot| &plot.curves) {
+        if !names.contains(&curve.name.as_str()) {
+            names.push(&curve.name);
+        }
     }
-    svg
+    names
 }
 
-/// A chart over a logarithmic axis of sizes.
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, RangedCoordf64>>;
-
-fn paint(
-    area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    plots: &[(BackendKind, &Plot)],
-) -> Result<(), Box<dyn std::error::Error>> {
-    let Some((_, first)) = plots.first() else { return Ok(()) };
-    let points = || plots.iter().flat_map(|(_, p)| &p.curves).flat_map(|c| &c.points);
-    let (x0, x1) = points().fold((f64::INFINITY, 0f64), |(a, b), p| (a.min(p.0), b.max(p.0)));
-    let top = points()
-        .map(|p| p.1)
-        .chain(first.marks.iter().map(level))
-        .fold(0f64, f64::max);
-    if x1 <= 0.0 {
-        return Ok(());
+/// One figure. Title, axes and marks are those of the first plot; a curve has one colour, by its name's place, on all
+/// backends.
+pub fn draw(plots: &[(BackendKind, &Plot)], names: &[&str]) -> Markup {
+    let Some((_, first)) = plots.first() else {
+        return html! {};
+    };
+    let title = micro(&first.title);
+    let mut svg = String::new();
+    let hover = {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        // Drawing into a string cannot fail.
+        let hover = paint(&area, plots, names).expect("a plot can be drawn");
+        area.present().expect("a plot can be written");
+        hover
+    };
+    // The library writes one `svg` element; the points that answer the pointer go in front of all else.
+    let inside = svg.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>"));
+    let inside = inside.expect("the library writes an `svg` element").0;
+    html! {
+        figcaption { (title) }
+        div.scroll {
+            svg viewBox=(format!("0 0 {} {}", SIZE.0, SIZE.1)) role="img" aria-label=(title) {
+                (PreEscaped(inside)) (hover)
+            }
+        }
+        (key::draw(&entries(plots, names)))
     }
-    let digits = usize::from(top < 10.0);
-    area.fill(&WHITE)?;
+}
+
+fn colour(names: &[&str], name: &str) -> RGBColor {
+    let at = names.iter().position(|n| *n == name).unwrap_or_default();
+    COLOURS[at % COLOURS.len()]
+}
+
+fn css(RGBColor(r, g, b): RGBColor) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// A line of the key for each curve, each style and each statement.
+fn entries(plots: &[(BackendKind, &Plot)], names: &[&str]) -> Vec<Entry> {
+    let shown = self::names(plots.iter().map(|(_, plot)| *plot));
+    let curves = shown.into_iter().map(|name| Entry {
+        colour: css(colour(names, name)),
+        stroke: Stroke::Solid,
+        text: micro(name),
+    });
+    let styles = plots.iter().map(|(backend, _)| key::of_backend(*backend));
+    let marks = plots.iter().take(1).flat_map(|(_, plot)| &plot.marks).map(|mark| {
+        let (stroke, text) = match mark {
+            Mark::Level { says, .. } => (Stroke::Dotted, *says),
+            Mark::Window { says, .. } => (Stroke::Block, *says),
+            Mark::Points { .. } => (Stroke::Ring, "its values"),
+        };
+        let colour = if matches!(mark, Mark::Points { .. }) {
+            SOFT
+        } else {
+            SOURCE
+        };
+        Entry {
+            colour: css(colour),
+            stroke,
+            text: format!("paper: {}", micro(text)),
+        }
+    });
+    let mut entries: Vec<Entry> = Vec::new();
+    for entry in curves.chain(styles).chain(marks) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// The plot, and a point with its values for each point of a curve.
+fn paint(area: &DrawingArea<SVGBackend<'_>, Shift>, plots: &[(BackendKind, &Plot)], names: &[&str]) -> Drawn<Markup> {
+    let Some((_, first)) = plots.first() else {
+        return Ok(html! {});
+    };
+    let curves = plots.iter().flat_map(|(_, plot)| &plot.curves);
+    let (xs, mut ys): (Vec<f64>, Vec<f64>) = curves.flat_map(|curve| curve.points.iter().copied()).unzip();
+    ys.extend(first.marks.iter().filter_map(Mark::top));
+    let Some((x, y)) = axis(xs, first.scales[0], false).zip(axis(ys, first.scales[1], true)) else {
+        return Ok(html! {});
+    };
+    let (from, to) = (x.from, x.to);
+    let [x_desc, y_desc] = first.axes.map(micro);
     let mut chart = ChartBuilder::on(area)
-        .caption(
-            format!("{} ({})", first.title, styles(plots)),
-            ("sans-serif", 19).into_font().color(&RGBColor(28, 35, 48)),
-        )
         .margin(10)
         .margin_right(24)
         .x_label_area_size(44)
-        .y_label_area_size(58)
-        .build_cartesian_2d((x0 * 0.93..x1 * 1.08).log_scale().base(2.0), 0.0..top * 1.1)?;
-    let label = ("sans-serif", 14).into_font().color(&RGBColor(91, 102, 118));
+        .y_label_area_size(62)
+        .build_cartesian_2d(x, y)?;
+    let label = ("sans-serif", 14).into_font().color(&SOFT);
     chart
         .configure_mesh()
-        .x_desc(first.axes[0])
-        .y_desc(first.axes[1])
-        .x_label_formatter(&|kb| format!("{kb}"))
-        .y_label_formatter(&|v| format!("{v:.digits$}"))
-        .light_line_style(WHITE)
+        .x_desc(x_desc)
+        .y_desc(y_desc)
+        .light_line_style(TRANSPARENT)
         .bold_line_style(RGBColor(232, 236, 241))
         .axis_style(RGBColor(150, 160, 172))
         .label_style(label.clone())
-        .axis_desc_style(label.clone())
+        .axis_desc_style(label)
         .draw()?;
-    paint_marks(&mut chart, &first.marks, (x0, x1), top)?;
-    paint_curves(&mut chart, plots)?;
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(216, 222, 231))
-        .label_font(label)
-        .draw()?;
-    Ok(())
-}
-
-/// Draws the paper's statements over the x axis from `x0` to `x1` and up to `top`.
-fn paint_marks(
-    chart: &mut Chart<'_, '_>,
-    marks: &[Mark],
-    (x0, x1): (f64, f64),
-    top: f64,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let says = ("sans-serif", 13).into_font().color(&PAPER);
-    for mark in marks {
+    let (x_range, y_range) = (chart.x_range(), chart.y_range());
+    for mark in &first.marks {
         match mark {
-            Mark::Level { mb_s, says: text } => {
-                chart.draw_series(DashedLineSeries::new(
-                    [(x0, *mb_s), (x1, *mb_s)],
-                    2,
-                    4,
-                    PAPER.stroke_width(1),
-                ))?;
-                chart.draw_series([Text::new(
-                    format!("paper: {text}"),
-                    (x0 * 1.02, mb_s - top * 0.012),
-                    says.clone(),
-                )])?;
+            Mark::Level { y, from: least, .. } => {
+                let from = least.max(from);
+                let line = [(from, *y), (to, *y)];
+                chart.draw_series(DashedLineSeries::new(line, 2, 4, SOURCE.stroke_width(2)))?;
             }
-            Mark::Window {
-                from_kb,
-                to_kb,
-                says: text,
-            } => {
-                chart.draw_series([Rectangle::new(
-                    [(*from_kb, 0.0), (*to_kb, top * 1.1)],
-                    PAPER.mix(0.13).filled(),
-                )])?;
-                chart.draw_series([Text::new(
-                    format!("paper: {text}"),
-                    (to_kb * 1.04, top * 0.08),
-                    says.clone(),
-                )])?;
+            Mark::Window { from, to, .. } => {
+                let corners = [
+                    (from.max(x_range.start), y_range.start),
+                    (to.min(x_range.end), y_range.end),
+                ];
+                chart.draw_series([Rectangle::new(corners, SOURCE.mix(0.16).filled())])?;
+            }
+            Mark::Points { of, points } => {
+                let colour = colour(names, of);
+                let rings = points.iter().map(|at| Circle::new(*at, 6, colour.stroke_width(2)));
+                chart.draw_series(rings)?;
             }
         }
     }
-    Ok(())
-}
-
-/// A curve has the same colour on both backends, and one entry in the key.
-fn paint_curves(chart: &mut Chart<'_, '_>, plots: &[(BackendKind, &Plot)]) -> Result<(), Box<dyn std::error::Error>> {
-    let mut names: Vec<&str> = Vec::new();
     for (backend, plot) in plots {
         for curve in &plot.curves {
-            let at = names.iter().position(|n| *n == curve.name).unwrap_or(names.len());
-            let colour = COLOURS[at % COLOURS.len()];
+            let colour = colour(names, &curve.name);
             let line = curve.points.iter().copied();
-            let drawn = match backend {
+            match backend {
                 BackendKind::Rtl => {
                     chart.draw_series(line.clone().map(|p| Circle::new(p, 3, colour.filled())))?;
-                    chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?
+                    chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
                 }
-                BackendKind::Model => chart.draw_series(DashedLineSeries::new(line, 7, 4, colour.stroke_width(1)))?,
-            };
-            if at == names.len() {
-                names.push(&curve.name);
-                let key = move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2));
-                drawn.label(&curve.name).legend(key);
+                BackendKind::Model => {
+                    chart.draw_series(DashedLineSeries::new(line, 7, 4, colour.stroke_width(1)))?;
+                }
             }
         }
     }
-    Ok(())
+    Ok(hover(&chart, plots))
 }
 
-/// The line styles of the drawn backends.
-pub fn styles<T>(drawn: &[(BackendKind, T)]) -> String {
-    let style = |(backend, _): &(BackendKind, T)| match backend {
-        BackendKind::Rtl => "RTL solid",
-        BackendKind::Model => "golden model dashed",
+/// From the least to the greatest of the values, with room above; a linear axis of values begins at 0.
+fn axis(values: Vec<f64>, scale: Scale, is_value: bool) -> Option<Axis> {
+    let least = values.iter().copied().reduce(f64::min)?;
+    let most = values.iter().copied().reduce(f64::max)?;
+    let (from, to) = match (scale, is_value) {
+        (Scale::Linear, true) => (least.min(0.0), most * 1.05),
+        (Scale::Linear, false) => (least, most),
+        (Scale::Log(_), true) => (least / 1.3, most * 1.3),
+        (Scale::Log(_), false) => (least / 1.08, most * 1.08),
     };
-    drawn.iter().map(style).collect::<Vec<_>>().join(", ")
+    // A logarithm has no place for 0.
+    (from < to && (scale == Scale::Linear || from > 0.0)).then_some(Axis { from, to, scale })
 }
 
-fn level(mark: &Mark) -> f64 {
-    match mark {
-        Mark::Level { mb_s, .. } => *mb_s,
-        Mark::Window { .. } => 0.0,
+/// Points that cannot be seen, each with its values for the pointer.
+fn hover(chart: &Chart<'_, '_>, plots: &[(BackendKind, &Plot)]) -> Markup {
+    html! {
+        g fill="transparent" {
+            @for (backend, plot) in plots {
+                @for curve in &plot.curves {
+                    @for point in &curve.points {
+                        @let (x, y) = chart.backend_coord(point);
+                        circle cx=(x) cy=(y) r="6" {
+                            title {
+                                (micro(&curve.name)) " (" (backend.name()) "), " (micro(plot.axes[0])) " "
+                                (super::axis::tick(point.0)) ": " (number(point.1)) " " (micro(plot.axes[1]))
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

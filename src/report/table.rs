@@ -2,41 +2,59 @@
 
 use maud::{Markup, html};
 
+use super::micro;
 use crate::repro::Outcome;
-use crate::repro::row::{Row, number};
+use crate::repro::row::Row;
 
-/// The compared rows, and below them, folded, the values without bounds: mostly points of curves.
+/// The compared rows, and below them, folded, the counts of errors that are zero, and the values without bounds: mostly
+/// points of curves.
 pub fn rows(outcomes: &[&Outcome]) -> Markup {
     let Some(first) = outcomes.first() else { return html! {} };
     let (compared, values): (Vec<&Row>, Vec<&Row>) = first.rows.iter().partition(|r| r.is_compared());
+    let (zeros, shown): (Vec<&Row>, Vec<&Row>) = compared.into_iter().partition(|row| is_zero(outcomes, row));
     html! {
-        @if !compared.is_empty() { (table(outcomes, &compared)) }
-        @if !values.is_empty() {
-            details { summary { "Values without bounds: " (values.len()) } (table(outcomes, &values)) }
+        @if !shown.is_empty() { (table(outcomes, &shown)) }
+        @for (what, rows) in [("Counts of errors, each zero as it must be", zeros), ("Values without bounds", values)] {
+            @if !rows.is_empty() {
+                details { summary { (what) ": " (rows.len()) } (table(outcomes, &rows)) }
+            }
         }
     }
 }
 
+/// Whether the row may only be 0, and is on every backend.
+fn is_zero(outcomes: &[&Outcome], row: &Row) -> bool {
+    let mut found = outcomes.iter().flat_map(|o| &o.rows).filter(|r| r.row == row.row);
+    (row.low, row.high) == (Some(0.0), Some(0.0)) && found.all(|r| r.pass == Some(true))
+}
+
 fn table(outcomes: &[&Outcome], rows: &[&Row]) -> Markup {
     html! {
-        table {
-            tr {
-                th { "quantity" } th.n { "paper" }
-                @for o in outcomes { th.n { (o.backend.name()) } th.n { "difference" } }
-                th.n { "bounds" } th { "bounds by" } th { "kind" } th { "depends on" }
-            }
-            @for row in rows {
+        div.scroll {
+            table {
                 tr {
-                    td {
-                        (row.quantity) span.id { (row.row) }
-                        @if let Some(reason) = reason(outcomes, &row.row) { span.id { "missed: " (reason) } }
+                    th scope="col" { "quantity" } th.n scope="col" { "paper" }
+                    @for o in outcomes {
+                        th.n scope="col" { (o.backend.name()) } th.n scope="col" { "difference" }
                     }
-                    td.n { (row.paper_text()) }
-                    @for o in outcomes { (cells(o, &row.row)) }
-                    td.n { (row.bounds_text()) }
-                    td.note { (row.bounds_by_text()) }
-                    td { @if let Some(kind) = row.kind { span class={ "kind " (kind.name()) } { (kind.name()) } } }
-                    td.note { (depends(row)) }
+                    th.n scope="col" { "bounds" } th scope="col" { "bounds by" } th scope="col" { "kind" }
+                    th scope="col" { "depends on" }
+                }
+                @for row in rows {
+                    tr {
+                        th scope="row" {
+                            (micro(&row.quantity)) span.id { (row.row) }
+                            @if let Some(reason) = reason(outcomes, &row.row) { span.id { "missed: " (reason) } }
+                        }
+                        td.n { (micro(&row.paper_text())) }
+                        @for o in outcomes { (cells(o, &row.row)) }
+                        td.n { (row.bounds_text()) }
+                        td.note { (micro(&row.bounds_by_text())) }
+                        td {
+                            @if let Some(kind) = row.kind { span class={ "kind " (kind.name()) } { (kind.name()) } }
+                        }
+                        td.note { (depends(row)) }
+                    }
                 }
             }
         }
@@ -48,7 +66,7 @@ fn cells(outcome: &Outcome, name: &str) -> Markup {
         return html! { td {} td {} };
     };
     html! {
-        td.n.ok[row.pass == Some(true)].bad[row.is_missed()] { (number(row.ours)) " " (row.unit) }
+        td.n.ok[row.pass == Some(true)].bad[row.is_missed()] { (micro(&row.ours_text())) }
         td.n { (row.difference_text()) }
     }
 }

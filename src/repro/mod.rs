@@ -79,7 +79,6 @@ pub struct Outcome {
     pub breakdowns: Vec<Breakdown>,
     pub stacks: Vec<Stack>,
     pub traces: Vec<Trace>,
-    pub courses: Vec<Course>,
     pub maps: Vec<Map>,
 }
 
@@ -93,7 +92,6 @@ impl Outcome {
             breakdowns: Vec::new(),
             stacks: Vec::new(),
             traces: Vec::new(),
-            courses: Vec::new(),
             maps: Vec::new(),
         }
     }
@@ -102,14 +100,26 @@ impl Outcome {
 /// Axes of a plot of throughput.
 pub const THROUGHPUT: [&str; 2] = ["transfer size, KB", "MB/s"];
 
-/// One figure: curves, mostly of throughput over transfer size, and the statements of the paper's text about them.
+/// Scale of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    Linear,
+    /// Logarithmic, with ticks at powers of a base. All values are above 0.
+    Log(u8),
+}
+
+/// The scales of values over sizes.
+pub const OVER_SIZES: [Scale; 2] = [Scale::Log(2), Scale::Linear];
+
+/// One figure: curves, mostly of throughput over transfer size, and the statements of the paper about them.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// `fig11`; plots with the same id from two backends share one drawing.
     pub id: &'static str,
     pub title: String,
-    /// Quantity and unit of x and y; the scale of x is logarithmic, to base 2.
+    /// Quantity and unit of x and y.
     pub axes: [&'static str; 2],
+    pub scales: [Scale; 2],
     pub curves: Vec<Curve>,
     pub marks: Vec<Mark>,
 }
@@ -173,14 +183,23 @@ pub fn greatest(values: impl Iterator<Item = f64>) -> f64 {
 /// A statement of the paper, drawn into a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
-    /// A throughput in MB/s.
-    Level { mb_s: f64, says: &'static str },
-    /// A range of sizes in KB.
-    Window {
-        from_kb: f64,
-        to_kb: f64,
-        says: &'static str,
-    },
+    /// A value, from an x on.
+    Level { y: f64, from: f64, says: &'static str },
+    /// A range of x.
+    Window { from: f64, to: f64, says: &'static str },
+    /// Its values for the curve of this name, at some of the curve's x.
+    Points { of: String, points: Vec<(f64, f64)> },
+}
+
+impl Mark {
+    /// The greatest y that the plot must have room for.
+    pub fn top(&self) -> Option<f64> {
+        match self {
+            Mark::Level { y, .. } => Some(*y),
+            Mark::Window { .. } => None,
+            Mark::Points { points, .. } => points.iter().map(|point| point.1).reduce(f64::max),
+        }
+    }
 }
 
 /// The parts of a latency: bars in order of time.
@@ -217,17 +236,6 @@ pub struct Bar {
     pub parts: Vec<f64>,
     /// A total to compare with.
     pub beside: Option<f64>,
-}
-
-/// Curves over a linear axis: of time, mostly.
-#[derive(Clone, Debug)]
-pub struct Course {
-    pub title: String,
-    /// Quantity and unit of x and y.
-    pub axes: [&'static str; 2],
-    pub curves: Vec<Curve>,
-    /// A level that is worth a line, and what it is.
-    pub level: Option<(f64, &'static str)>,
 }
 
 /// What all nodes of a machine did: a row for each node, a cell for each span of time.

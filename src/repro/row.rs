@@ -384,23 +384,32 @@ impl Row {
             .map_or(String::new(), |d| format!("{:+.1} %", tenths(d)))
     }
 
-    /// `7.00 us` or `6.00 to 8.00 KB`; the value of our formula in brackets; empty without either.
+    /// `7.12 us`, `464 B`: what is counted, or has no parts in this unit, is a whole number.
+    pub fn ours_text(&self) -> String {
+        let has_parts = matches!(self.unit, "" | "us" | "ns" | "%") || self.unit.contains('/');
+        let is_whole = self.ours.fract() == 0.0 && !has_parts;
+        let text = if is_whole { stated(self.ours) } else { number(self.ours) };
+        format!("{text} {}", self.unit).trim_end().into()
+    }
+
+    /// `7 us` or `6 to 8 KB`; the value of our formula in brackets; empty without either.
     pub fn paper_text(&self) -> String {
         let unit = self.unit;
         match (self.paper, self.expected) {
-            (Some(Paper::Value(value)), _) => format!("{} {unit}", number(value)),
-            (Some(Paper::Range(low, high)), _) => format!("{} to {} {unit}", number(low), number(high)),
-            (None, Some(value)) => format!("({})", format!("{} {unit}", number(value)).trim_end()),
+            (Some(Paper::Value(value)), _) => format!("{} {unit}", stated(value)),
+            (Some(Paper::Range(low, high)), _) => format!("{} to {} {unit}", stated(low), stated(high)),
+            (None, Some(value)) => format!("({})", format!("{} {unit}", stated(value)).trim_end()),
             (None, None) => String::new(),
         }
     }
 
-    /// `6.00 to 8.00`, `at least 6.00`; empty where nothing is checked.
+    /// `6 to 8`, `at least 6`; empty where nothing is checked.
     pub fn bounds_text(&self) -> String {
         match (self.low, self.high) {
-            (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
-            (Some(low), None) => format!("at least {}", number(low)),
-            (None, Some(high)) => format!("at most {}", number(high)),
+            (Some(low), Some(high)) if low == high => stated(low),
+            (Some(low), Some(high)) => format!("{} to {}", stated(low), stated(high)),
+            (Some(low), None) => format!("at least {}", stated(low)),
+            (None, Some(high)) => format!("at most {}", stated(high)),
             (None, None) => String::new(),
         }
     }
@@ -436,6 +445,15 @@ pub fn number(v: f64) -> String {
         a if a >= 100.0 => format!("{v:.1}"),
         a if a >= 0.01 || a == 0.0 => format!("{v:.2}"),
         _ => format!("{v:.3}"),
+    }
+}
+
+/// A value that nobody measured: the same decimals, but for zeros at the end.
+pub fn stated(v: f64) -> String {
+    let text = number(v);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
     }
 }
 
@@ -551,13 +569,13 @@ mod tests {
                 row.bounds_text(),
                 row.bounds_by_text()
             ],
-            ["8.00 us", "-12.5 %", "", "none"]
+            ["8 us", "-12.5 %", "", "none"]
         );
         assert_eq!(row.verdict(), "not checked");
         let ours = spec("m4.x", &[]).beside(20.0, "a over b").measured(30.0, OF, &TABLE);
         assert_eq!(
             [ours.paper_text(), ours.difference_text(), ours.bounds_by_text()],
-            ["(20.00 us)", "+50.0 %", "formula: a over b"]
+            ["(20 us)", "+50.0 %", "formula: a over b"]
         );
         assert_eq!((ours.pass, ours.paper), (None, None));
     }
@@ -571,7 +589,7 @@ mod tests {
             (at(3.0).difference(), at(7.0).bounds_by),
             (Some(-50.0), Some(Origin::Paper))
         );
-        assert_eq!(at(7.0).paper_text(), "6.00 to 8.00 us");
+        assert_eq!(at(7.0).paper_text(), "6 to 8 us");
         let json = serde_json::to_value(at(7.0)).unwrap();
         assert_eq!(
             (&json["paper"], &json["bounds_by"]),
@@ -617,7 +635,7 @@ mod tests {
         assert!((row.difference().unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(
             (row.difference_text(), row.bounds_text()),
-            ("+10.0 %".into(), "6.50 to 7.50".into())
+            ("+10.0 %".into(), "6.5 to 7.5".into())
         );
         let close = Row {
             ours: 6.9999,
@@ -626,8 +644,18 @@ mod tests {
         };
         assert_eq!(
             (close.difference_text(), close.bounds_text()),
-            ("+0.0 %".into(), "at most 7.50".into())
+            ("+0.0 %".into(), "at most 7.5".into())
         );
+    }
+
+    #[test]
+    fn what_is_counted_is_a_whole_number() {
+        let text = |ours: f64, unit| Spec::new("x", "", unit).measured(ours, OF, &[]).ours_text();
+        assert_eq!(
+            [(464.0, "B"), (2.5, "loads"), (1.0, "us"), (36.0, "MB/s"), (2.0, "")].map(|(ours, unit)| text(ours, unit)),
+            ["464 B", "2.50 loads", "1.00 us", "36.00 MB/s", "2.00"]
+        );
+        assert_eq!([1000.0, 0.8, 34.7, 0.0].map(stated), ["1000", "0.8", "34.7", "0"]);
     }
 
     #[test]

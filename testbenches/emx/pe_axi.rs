@@ -24,6 +24,8 @@ rules!(
     Access
     /// What comes on a link goes on or starts a thread; what a thread sends leaves where there is room.
     Links
+    /// A thread that faults stops the threads of its PE until reset, and is shown; packets still go on.
+    Halt
     /// A reset leaves nothing but memory.
     Reset
     /// TIME counts cycles.
@@ -250,6 +252,14 @@ impl<'a> Rig<'a> {
         Ok(value)
     }
 
+    /// What left but for its path, in order of value.
+    fn departed(&mut self) -> Vec<[u64; 2]> {
+        let left = self.left.drain(..);
+        let mut left: Vec<[u64; 2]> = left.map(|[first, second]| [first & !PKT_W0_PE_MASK, second]).collect();
+        left.sort_unstable();
+        left
+    }
+
     /// Until nothing has moved for a while.
     fn rest(&mut self) -> Result<(), Fault> {
         let mut quiet = 0;
@@ -381,14 +391,8 @@ fn traffic(rig: &mut Rig, count: u32) -> Result<(), Fault> {
         }
     }
     rig.rest()?;
-    let mut left: Vec<[u64; 2]> = rig
-        .left
-        .drain(..)
-        .map(|[first, second]| [first & !PKT_W0_PE_MASK, second])
-        .collect();
     wanted.sort_unstable();
-    left.sort_unstable();
-    Rule::Links.same("packets that left", wanted, left)?;
+    Rule::Links.same("packets that left", wanted, rig.departed())?;
     rig.write(MASK, STATUS_TOLD_MASK)?;
     rig.rest()?;
     let seen = rig.step()?;
@@ -421,6 +425,45 @@ fn resets(rig: &mut Rig) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A thread traps. Packets go on, and after a reset all is as ever.
+fn halts(rig: &mut Rig) -> Result<(), Fault> {
+    const CODE_OF_TRAP: u32 = 0x155;
+    load(rig)?;
+    let pc = CODE + SIZE_ENTRY * TYPE_USER5 + 1;
+    let trap = word(OP_TRAP, [0, 0], CODE_OF_TRAP);
+    rig.write(MEMORY + BUS * pc, trap.into())?;
+    rig.write(MASK, STATUS_HALTED_MASK)?;
+    let (packet, _) = starts(&mut rig.rng);
+    rig.neighbours[0].push(packet);
+    rig.rest()?;
+    let irq = rig.step()?.irq;
+    Rule::Halt.holds(irq, || "no interrupt".into())?;
+    let fault = rig.read(FAULT)?;
+    let [pc, cause, code] = [
+        (pc, FAULT_PC_SHIFT),
+        (FAULT_CAUSE_TRAP, FAULT_CAUSE_SHIFT),
+        (CODE_OF_TRAP, FAULT_CODE_SHIFT),
+    ]
+    .map(|(value, shift)| u64::from(value) << shift);
+    Rule::Halt.same("FAULT", pc | cause | code, fault)?;
+    let mut wanted = Vec::new();
+    for _ in 0..10 {
+        let (packet, leaves) = passes(&mut rig.rng);
+        rig.neighbours[1].push(packet);
+        wanted.push(leaves);
+    }
+    // It waits for ever, and so the PE never rests.
+    let (packet, _) = starts(&mut rig.rng);
+    rig.neighbours[0].push(packet);
+    for _ in 0..500 {
+        rig.step()?;
+    }
+    wanted.sort_unstable();
+    Rule::Halt.same("packets that left", wanted, rig.departed())?;
+    rig.reset();
+    traffic(rig, 20)
+}
+
 /// Two instructions one behind the other read TIME.
 fn time(rig: &mut Rig) -> Result<(), Fault> {
     load(rig)?;
@@ -441,6 +484,7 @@ fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
         };
         case("accesses", true, &|rig| accesses(rig, 200));
         case("traffic", true, &|rig| traffic(rig, 100));
+        case("halts", true, &halts);
         case("resets", true, &resets);
         case("time", false, &time);
     }
@@ -469,6 +513,8 @@ fn each_twin_is_caught() {
             (Access, &[], &|cases| checks(&unit::<TwinPeAxiError>(), cases)),
             // Packets leave without room.
             (Links, &[], &|cases| checks(&unit::<TwinPeAxiRoom>(), cases)),
+            // A fault is not told to the registers.
+            (Halt, &[], &|cases| checks(&unit::<TwinPeAxiHalt>(), cases)),
             // There is no reset but that at the begin.
             (Reset, &[Access, Gating, Links], &|cases| {
                 checks(&unit::<TwinPeAxiReset>(), cases)

@@ -1,6 +1,7 @@
 //! The command, for all machines: what it prints and leaves, what it says of wrong input, and its exit codes.
 
 mod disk;
+mod report;
 mod repro;
 mod send;
 mod usage;

@@ -94,14 +94,10 @@ fn the_papers_cells_are_predictions() {
 fn figures_and_pictures_are_drawn() {
     let all = || outcomes().iter();
     let plots: BTreeSet<_> = all().flat_map(|outcome| &outcome.plots).map(|plot| plot.id).collect();
-    assert_eq!(plots, ["fig3", "fig4"].into());
+    assert_eq!(plots, ["depth", "fig2", "fig3", "fig4"].into());
     assert_eq!(all().flat_map(|outcome| &outcome.stacks).count(), 2);
-    let courses: Vec<_> = all().flat_map(|outcome| &outcome.courses).collect();
-    assert_eq!(courses.len(), 2);
-    let lex = courses
-        .iter()
-        .find(|course| course.title.starts_with("Lex"))
-        .expect("a course");
+    let mut plots = all().flat_map(|outcome| &outcome.plots);
+    let lex = plots.find(|plot| plot.id == "depth").expect("a plot");
     let deepest = |curve: &tsunagi::repro::Curve| curve.points.iter().fold(0.0, |most, point| point.1.max(most));
     assert!(lex.curves.len() == 2 && deepest(&lex.curves[0]) < 4096.0 && deepest(&lex.curves[1]) > 4000.0);
     let maps: Vec<_> = all().flat_map(|outcome| &outcome.maps).collect();

@@ -1,12 +1,13 @@
 //! Runs the testbenches on other models.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
-use crate::{FlowError, tools};
+use crate::{FlowError, kept, tools};
 
 /// The choice of tests.
 #[derive(clap::Args)]
@@ -58,27 +59,47 @@ impl Tests {
     /// Runs the tests with `variable` set to `folder`; returns the number that passed. `what` names the models.
     pub fn run(&self, what: &str, variable: &str, folder: &Path) -> Result<u32, FlowError> {
         let mut command = self.command(variable, folder)?;
-        command.arg("--no-fail-fast").args(&self.cargo).stdout(Stdio::piped());
-        let broken = |source| FlowError::Program {
-            program: "cargo".into(),
-            source,
-        };
-        let mut child = command.spawn().map_err(broken)?;
-        let mut passed = 0;
-        for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
-            let line = line.map_err(broken)?;
-            passed += passed_in(&line);
-            println!("{line}");
-        }
-        let status = child.wait().map_err(broken)?;
+        command.arg("--no-fail-fast").args(&self.cargo);
+        let (passed, status) = run(command)?;
         if !status.success() || passed == 0 {
-            return Err(FlowError::Finding {
-                tool: "cargo test",
-                what: what.into(),
-                text: format!("{passed} tests passed, {status}"),
-            });
+            return Err(finding(what, format!("{passed} tests passed, {status}")));
         }
         Ok(passed)
+    }
+
+    /// As [`run`](Tests::run), but a program that has passed before is not run again: where the packages test several
+    /// machines, a change of one leaves the programs of the others as they are, byte for byte. `kept` has the results.
+    pub fn run_changed(&self, what: &str, variable: &str, folder: &Path, kept: &Path) -> Result<u32, FlowError> {
+        fs::create_dir_all(kept).map_err(|e| FlowError::io(kept, e))?;
+        let (mut passed, mut failed) = (0, Vec::new());
+        for program in self.programs(what, variable, folder)? {
+            let (name, mut ran) = (program.name(), false);
+            let count = kept::or_make(&kept.join(&name), &program.key()?, || {
+                ran = true;
+                println!("running {name}");
+                program.run(what)
+            });
+            match count {
+                Ok(count) => passed += count,
+                Err(FlowError::Finding { text, .. }) => failed.push(format!("{name}: {text}")),
+                Err(error) => return Err(error),
+            }
+            if !ran {
+                println!("{name} is unchanged since it passed");
+            }
+        }
+        if !failed.is_empty() || passed == 0 {
+            return Err(finding(what, format!("{passed} tests passed\n{}", failed.join("\n"))));
+        }
+        Ok(passed)
+    }
+}
+
+fn finding(what: &str, text: String) -> FlowError {
+    FlowError::Finding {
+        tool: "cargo test",
+        what: what.into(),
+        text,
     }
 }
 
@@ -100,6 +121,32 @@ impl Program {
         command
     }
 
+    fn name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// A digest of what it does: of its code and data, and of the seed that it would read. Where the sources' lines
+    /// have moved, only what helps to find errors is another.
+    fn key(&self) -> Result<String, FlowError> {
+        let stripped = self.file.with_extension("stripped");
+        let mut strip = Command::new("strip");
+        strip.arg("--strip-debug").arg("-o").arg(&stripped).arg(&self.file);
+        tools::clean("strip", self.file.display().to_string(), &tools::output(&mut strip)?)?;
+        let code = fs::read(&stripped).map_err(|e| FlowError::io(&stripped, e))?;
+        fs::remove_file(&stripped).map_err(|e| FlowError::io(&stripped, e))?;
+        let seed = std::env::var_os("TSUNAGI_SEED").unwrap_or_default();
+        Ok(kept::key(&[&code[..], seed.as_encoded_bytes()]))
+    }
+
+    /// Runs all of its tests; returns the number that passed.
+    fn run(&self, what: &str) -> Result<u32, FlowError> {
+        let (passed, status) = run(self.command())?;
+        match status.success() {
+            true => Ok(passed),
+            false => Err(finding(what, format!("{passed} tests passed, {status}"))),
+        }
+    }
+
     /// The names of its tests.
     pub fn tests(&self) -> Result<Vec<String>, FlowError> {
         let output = tools::output(self.command().args(["--list", "--format", "terse"]))?;
@@ -108,6 +155,23 @@ impl Program {
         let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
         Ok(names.map(str::to_owned).collect())
     }
+}
+
+/// Runs the command and prints what it prints; the number of tests that passed.
+fn run(mut command: Command) -> Result<(u32, ExitStatus), FlowError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let broken = |source| FlowError::Program {
+        program: program.clone(),
+        source,
+    };
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(broken)?;
+    let mut passed = 0;
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
+        let line = line.map_err(broken)?;
+        passed += passed_in(&line);
+        println!("{line}");
+    }
+    Ok((passed, child.wait().map_err(broken)?))
 }
 
 /// The number of passed tests in a line of `cargo test`.

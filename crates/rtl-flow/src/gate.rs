@@ -205,11 +205,16 @@ fn ecp5_models(flow: &Flow) -> Result<String, FlowError> {
 
 /// Runs the tests with exactly these netlists; returns the number that passed.
 fn test(cells: Cells, args: &Args, netlists: &[PathBuf]) -> Result<u32, FlowError> {
-    let run = folder().join("run");
+    let run = folder().join(format!("run-{cells}"));
     lists::emptied(&run)?;
     for file in netlists {
         let copy = run.join(file.file_name().unwrap_or_default());
         fs::copy(file, copy).map_err(|e| FlowError::io(file, e))?;
     }
-    args.tests.run(&format!("{cells} netlists"), "VERILATED_NETLISTS", &run)
+    let what = format!("{cells} netlists");
+    let kept = folder().join(format!("passed-{cells}"));
+    match args.tests.all() {
+        true => args.tests.run_changed(&what, "VERILATED_NETLISTS", &run, &kept),
+        false => args.tests.run(&what, "VERILATED_NETLISTS", &run),
+    }
 }

@@ -11,6 +11,11 @@ fn a_netlist_of_a_broken_source_is_caught() {
     let run = |units, more: &[&str]| package.run(&["gate", "generic"], units, more);
     let (passed, said) = run("units.toml", &[]);
     assert!(passed && said.contains("generic: 1 netlists; 1 tests passed"), "{said}");
+    let (passed, said) = run("units.toml", &[]);
+    assert!(
+        passed && said.contains("is unchanged since it passed") && said.contains("1 tests passed"),
+        "{said}"
+    );
     let (passed, said) = run("changed/units.toml", &[]);
     assert!(!passed && said.contains("it_divides ... FAILED"), "{said}");
     assert!(said.contains("cargo test over generic netlists"), "{said}");

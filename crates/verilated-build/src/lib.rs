@@ -147,8 +147,9 @@ impl Builder {
         if let Some(folder) = &self.netlists {
             let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
             let netlists = units.netlists(&folder);
-            // The RTL's own models stay, for the next build without netlists.
-            let made = model::jobs(&netlists, None, &package, &models.join("netlists"), &Kind::Usual)?;
+            // The RTL's own models stay, for the next build without netlists, and so do those of another folder.
+            let models = models.join("netlists").join(folder.file_name().unwrap_or_default());
+            let made = model::jobs(&netlists, None, &package, &models, &Kind::Usual)?;
             for mut netlist in made {
                 if let Some(job) = jobs.iter_mut().find(|job| job.name == netlist.name) {
                     netlist.params = std::mem::take(&mut job.params);

@@ -15,7 +15,9 @@ pub struct YourMachine;
 
 const FACTS: Facts = Facts {
     title: "Toy Pair",
+    about: "Two nodes with a link between them, each of which sends a word to the other. It stands for your machine.",
     paper: "No paper has it; docs/adding-a-machine.md describes it",
+    point: "Y1",
     next: "--set period=20",
     shortened: &[],
     scenarios: &[Scenario::new("word", &[])],

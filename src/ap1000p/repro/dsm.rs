@@ -12,7 +12,7 @@ use crate::ap1000p::regs::*;
 use crate::harness::backend::EventKind;
 use crate::harness::seed::Seed;
 use crate::repro::row::{Origin, Spec};
-use crate::repro::{Curve, Plot};
+use crate::repro::{Curve, Plot, Scale};
 use crate::{Addr, NodeId, Picos};
 
 fn shared(cell: usize, addr: u32) -> Shared {
@@ -399,6 +399,21 @@ pub fn m3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             .depends(&HARDWARE),
         neighbour,
     );
+    let curve = |name: &str, which: usize| Curve {
+        name: name.into(),
+        points: points
+            .iter()
+            .map(|(hops, took)| (f64::from(*hops), took[which]))
+            .collect(),
+    };
+    lab.outcome.plots.push(Plot {
+        id: "load",
+        title: "Time of a remote load".into(),
+        axes: ["links on the way", "us"],
+        scales: [Scale::Linear, Scale::Linear],
+        curves: vec![curve("a word", 0), curve("8 bytes", 1)],
+        marks: Vec::new(),
+    });
     let mut row = |name: String, what: String, us: f64| lab.row(Spec::new(name, what, "us").depends(&HARDWARE), us);
     for (hops, [word, double]) in points {
         row(
@@ -770,6 +785,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         id: "wtp",
         title: "Time of a load by number of loads of a kilobyte between writes".into(),
         axes: ["loads of the kilobyte", "us per load"],
+        scales: [Scale::Log(2), Scale::Log(10)],
         curves,
         marks: Vec::new(),
     });

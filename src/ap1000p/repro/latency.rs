@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::lab::{HARDWARE, Lab, MeasureError, finish, flag, node, pattern, wrong};
 use crate::ap1000p::host::{By, Transfer};
 use crate::repro::row::Spec;
+use crate::repro::{Curve, Mark, Plot, Scale};
 use crate::{Addr, Picos};
 
 /// Sizes of the PUTs, in bytes.
@@ -57,18 +58,50 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
     (y - slope * x, slope)
 }
 
-/// Writes the rows of a PUT; returns the latency for 0 bytes.
-fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
-    let (name, who, paper) = match by {
+/// Its name in a row, in words, and the latency that the source states for 0 bytes, in us.
+fn facts(by: By) -> (&'static str, &'static str, f64) {
+    match by {
         By::User => ("m1", "by the user", 5.1),
         By::System => ("m2", "by system call", 8.6),
+    }
+}
+
+/// The latency over the size, of each way to call.
+fn plot(lab: &mut Lab<'_>, id: &'static str, title: &str, ways: &[(By, &[(f64, f64)])]) {
+    let curve = |(by, points): &(By, &[(f64, f64)])| Curve {
+        name: facts(*by).1.into(),
+        points: points.to_vec(),
     };
+    let mark = |(by, _): &(By, &[(f64, f64)])| Mark::Level {
+        y: facts(*by).2,
+        from: 0.0,
+        says: match by {
+            By::User => "5.1 us by the user, for 0 bytes",
+            By::System => "8.6 us by system call, for 0 bytes",
+        },
+    };
+    lab.outcome.plots.push(Plot {
+        id,
+        title: title.into(),
+        axes: ["bytes", "us"],
+        scales: [Scale::Log(2), Scale::Log(10)],
+        curves: ways.iter().map(curve).collect(),
+        marks: ways.iter().map(mark).collect(),
+    });
+}
+
+/// The points of a PUT.
+type Points = Vec<(f64, f64)>;
+
+/// Writes the rows of a PUT; returns the latency for 0 bytes, and that of each size.
+fn rows(lab: &mut Lab<'_>, by: By) -> Result<(f64, Points), MeasureError> {
+    let (name, who, paper) = facts(by);
     let software: &[&'static str] = match by {
         By::User => &["store_cycles", "flag_test", "call"],
         By::System => &["store_cycles", "flag_test", "call", "system_call"],
     };
     let (times, bad) = latencies(lab, by)?;
-    let points: Vec<(f64, f64)> = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
+    let points: Points = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
     let (intercept, slope) = line(&points);
     let spec = |row: &str, what: &str, unit| {
         Spec::new(format!("{name}.{row}"), format!("PUT {who}: {what}"), unit).depends(&HARDWARE)
@@ -90,23 +123,32 @@ fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
         let half = spec("half", "size at half the link's rate", "B").near(127.5, 0.1, "5.1 us / 40 ns, within 10 %");
         lab.row(half.depends(software), intercept / slope);
     }
-    for (bytes, us) in points {
+    for &(bytes, us) in &points {
         lab.row(
             spec(&format!("{bytes}B"), &format!("{bytes} B"), "us").depends(software),
             us,
         );
     }
-    Ok(intercept)
+    Ok((intercept, points))
 }
 
 pub fn m1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
-    rows(lab, By::User).map(drop)
+    let (_, points) = rows(lab, By::User)?;
+    plot(
+        lab,
+        "put",
+        "Latency of a PUT, from the call to the flag",
+        &[(By::User, &points)],
+    );
+    Ok(())
 }
 
 pub fn m2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
-    let system = rows(lab, By::System)?;
+    let (system, by_system) = rows(lab, By::System)?;
     let (times, _) = latencies(lab, By::User)?;
-    let points: Vec<(f64, f64)> = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
+    let points: Points = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
+    let ways: [(By, &[_]); 2] = [(By::User, &points), (By::System, &by_system)];
+    plot(lab, "call", "Latency of a PUT, from the call to the flag", &ways);
     let how = "8.6 - 5.1 us, within 0.1 us";
     let more = Spec::new("m2.more", "latency added by a system call", "us").beside(3.5, how);
     let more = more.by_formula(3.4, 3.6, how);

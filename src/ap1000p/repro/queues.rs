@@ -12,7 +12,7 @@ use crate::ap1000p::host::{Cell, CommandError, Fault, FaultKind, Transfer};
 use crate::ap1000p::regs::*;
 use crate::harness::exec::RegError;
 use crate::repro::row::{Origin, Spec};
-use crate::repro::{Curve, Plot};
+use crate::repro::{Curve, OVER_SIZES, Plot};
 use crate::{Addr, NodeId, Picos};
 
 /// Addresses of the sent numbers, and of the word that receives them.
@@ -440,6 +440,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         id: "spill",
         title: "The cost of spill".into(),
         axes: ["waiting commands", "commands/us"],
+        scales: OVER_SIZES,
         curves,
         marks: Vec::new(),
     });

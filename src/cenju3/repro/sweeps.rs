@@ -4,7 +4,7 @@ use super::depends::{all, but, stopped};
 use super::lab::{AtEnd, Lab};
 use super::throughput::stream;
 use crate::repro::row::Spec;
-use crate::repro::{Curve, Plot, THROUGHPUT, greatest, least};
+use crate::repro::{Curve, OVER_SIZES, Plot, THROUGHPUT, greatest, least};
 
 /// A curve with some parameters set; it depends on the others.
 struct Sweep {
@@ -133,6 +133,7 @@ pub fn e8(lab: &mut Lab<'_>) {
         id: "fig12",
         title,
         axes: THROUGHPUT,
+        scales: OVER_SIZES,
         curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });
@@ -191,6 +192,7 @@ pub fn e9(lab: &mut Lab<'_>) {
         id: "fig13",
         title,
         axes: THROUGHPUT,
+        scales: OVER_SIZES,
         curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });

@@ -3,7 +3,7 @@
 use super::depends::{self, all};
 use super::lab::{AtEnd, Lab, What};
 use crate::repro::row::{BackendKind, Spec};
-use crate::repro::{Curve, Mark, Plot, THROUGHPUT, greatest, least};
+use crate::repro::{Curve, Mark, OVER_SIZES, Plot, THROUGHPUT, greatest, least};
 
 /// A smaller share of the FIFO; every row that depends on the FIFO must move.
 const HOLD: (&str, f64) = ("r_thresh", 128.0);
@@ -44,13 +44,19 @@ fn plot(id: &'static str, title: &str, curves: Vec<Curve>, marks: Vec<Mark>) -> 
         id,
         title: title.into(),
         axes: THROUGHPUT,
+        scales: OVER_SIZES,
         curves,
         marks,
     }
 }
 
-fn level(mb_s: f64, says: &'static str) -> Mark {
-    Mark::Level { mb_s, says }
+/// A rate that the paper states from a size on.
+fn level(mb_s: f64, from_kb: f64, says: &'static str) -> Mark {
+    Mark::Level {
+        y: mb_s,
+        from: from_kb,
+        says,
+    }
 }
 
 /// Fig. 9. `CJrmwrite` as the user calls it; the library cuts at 8 KB. The second curve has no receiving PE.
@@ -109,7 +115,7 @@ pub fn e4(lab: &mut Lab<'_>) {
         "fig9",
         "Fig. 9: throughput of CJrmwrite",
         vec![with, without],
-        vec![level(FIG9, "34.7 from 8 KB up")],
+        vec![level(FIG9, FIG9_KB, "34.7 from 8 KB up")],
     ));
 }
 
@@ -186,7 +192,7 @@ pub fn e6(lab: &mut Lab<'_>) {
         "fig10",
         "Fig. 10: throughput of the hardware",
         vec![curve],
-        vec![level(36.0, "about 36")],
+        vec![level(36.0, 0.0, "about 36")],
     ));
 }
 
@@ -233,11 +239,11 @@ pub fn e7(lab: &mut Lab<'_>) {
         &lab.measure(&config, stream(8192, AtEnd::InvalidateStopped)),
     );
     let marks = vec![
-        level(36.0, "pipelined about 36"),
-        level(31.0, "not pipelined falls to about 31"),
+        level(36.0, 0.0, "pipelined about 36"),
+        level(31.0, 8.0, "not pipelined falls to about 31"),
         Mark::Window {
-            from_kb: 6.0,
-            to_kb: 8.0,
+            from: 6.0,
+            to: 8.0,
             says: "peak at 6 to 8 KB",
         },
     ];
@@ -277,8 +283,8 @@ pub fn e10(lab: &mut Lab<'_>) {
     }
     lab.point_rows("fig14.one_dma", &curve, &depends);
     let marks = vec![Mark::Window {
-        from_kb: 7.5,
-        to_kb: 8.5,
+        from: 7.5,
+        to: 8.5,
         says: "peak near 8 KB",
     }];
     lab.outcome.plots.push(plot(

@@ -4,7 +4,7 @@ use super::depends;
 use super::lab::{Lab, Way, What};
 use crate::dimmnet1::params::Config;
 use crate::repro::row::Spec;
-use crate::repro::{Curve, Mark, Plot, greatest, least};
+use crate::repro::{Curve, Mark, OVER_SIZES, Plot, greatest, least};
 
 /// Bytes of a packet of BOTF.
 const PIECE: u32 = 464;
@@ -95,11 +95,13 @@ pub fn x2(lab: &mut Lab<'_>) {
     let marks = || {
         vec![
             Mark::Level {
-                mb_s: SOFT,
+                y: SOFT,
+                from: 0.0,
                 says: "22, all in software",
             },
             Mark::Level {
-                mb_s: CONTINUED,
+                y: CONTINUED,
+                from: 4096.0,
                 says: "52, continued by hardware",
             },
         ]
@@ -117,6 +119,7 @@ pub fn x2(lab: &mut Lab<'_>) {
         id,
         title: title.into(),
         axes: AXES,
+        scales: OVER_SIZES,
         curves,
         marks: marks(),
     };
@@ -291,6 +294,7 @@ pub fn x4(lab: &mut Lab<'_>) {
         id: "sec4.4",
         title: "Section 4.4: all in software at the receiver".into(),
         axes: AXES,
+        scales: OVER_SIZES,
         curves: curves.into(),
         marks: Vec::new(),
     });

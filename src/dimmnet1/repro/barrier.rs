@@ -5,7 +5,7 @@ use super::lab::{Lab, What};
 use crate::dimmnet1::host::Barrier;
 use crate::dimmnet1::params::Config;
 use crate::repro::row::Spec;
-use crate::repro::{Curve, Plot, greatest, least};
+use crate::repro::{Curve, Plot, Scale, greatest, least};
 
 const NODES: [f64; 8] = [2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0];
 
@@ -105,6 +105,7 @@ pub fn x3(lab: &mut Lab<'_>) {
         id: "fig4",
         title: "Fig. 4: latency of a barrier".into(),
         axes: ["nodes", "us"],
+        scales: [Scale::Linear, Scale::Linear],
         curves: curves.into(),
         marks: Vec::new(),
     });

@@ -7,7 +7,7 @@ use super::steps;
 use crate::dimmnet1::host::How;
 use crate::dimmnet1::params::Config;
 use crate::repro::row::{Origin, Spec};
-use crate::repro::{Curve, Plot, least};
+use crate::repro::{Curve, OVER_SIZES, Plot, least};
 
 /// Bytes of a packet of BOTF, and of the longest message of a plot.
 const PIECE: f64 = 464.0;
@@ -72,6 +72,7 @@ pub fn x6(lab: &mut Lab<'_>) {
             },
             title: format!("Section 6: {title}, by firmware and in hardware"),
             axes: ["message size, B", "MB/s"],
+            scales: OVER_SIZES,
             curves,
             marks: Vec::new(),
         });
@@ -115,6 +116,7 @@ fn chains(lab: &mut Lab<'_>, configs: &[Config; 2]) {
             id: plot,
             title: format!("Section 6: {bytes} B scattered, the chain by one packet"),
             axes: ["bytes of a block", "MB/s"],
+            scales: OVER_SIZES,
             curves,
             marks: Vec::new(),
         });

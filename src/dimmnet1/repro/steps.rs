@@ -38,12 +38,12 @@ pub fn x1(lab: &mut Lab<'_>) {
             ours,
         );
     }
-    for (name, what, stated) in [
-        ("window_bytes", "data of a packet of BOTF", 464.0),
-        ("windows", "windows used in turn", 2.0),
+    for (name, what, unit, stated) in [
+        ("window_bytes", "data of a packet of BOTF", "B", 464.0),
+        ("windows", "windows used in turn", "windows", 2.0),
     ] {
         let ours = lab.value(name);
-        let spec = Spec::new(format!("sec4.2.{name}"), what, "").stated(stated, stated);
+        let spec = Spec::new(format!("sec4.2.{name}"), what, unit).stated(stated, stated);
         lab.row(spec.depends(&[name]), ours);
     }
 }

@@ -4,7 +4,7 @@ use super::lab::{LOOP, Lab};
 use super::{cells, depends};
 use crate::emx::library::Program;
 use crate::repro::row::Spec;
-use crate::repro::{Course, Curve};
+use crate::repro::{Mark, Plot, Scale};
 
 /// Words of a block: the printed sizes, and those around the suspensions.
 const SIZES: [u32; 24] = [
@@ -36,16 +36,19 @@ pub fn r1(lab: &mut Lab<'_>) {
         spec("block_over_word", "block of 1 word over word").within(1.0, f64::INFINITY),
         block / word,
     );
-    let curve = lab.curve("ours", &SIZES, |words| us_per_link(lab, words) * f64::from(LOOP));
-    let paper = Curve {
-        name: "paper, table 1".into(),
-        points: vec![(1.0, 38.25), (10.0, 81.45), (100.0, 567.45)],
-    };
-    lab.outcome.courses.push(Course {
+    let curve = lab.curve("block", &SIZES, |words| us_per_link(lab, words) * f64::from(LOOP));
+    let paper = |words: u32| cells::paper(&format!("tab1.block_{words}"));
+    let points = [1, 10, 100].map(|words| (f64::from(words), paper(words))).into();
+    lab.outcome.plots.push(Plot {
+        id: "fig2",
         title: "Fig. 2: round trip of a block over 5 PEs".into(),
         axes: ["words", "us"],
-        curves: vec![curve, paper],
-        level: None,
+        scales: [Scale::Linear, Scale::Linear],
+        marks: vec![Mark::Points {
+            of: curve.name.clone(),
+            points,
+        }],
+        curves: vec![curve],
     });
 }
 

@@ -181,11 +181,19 @@ pub fn rows(lab: &mut Lab<'_>, table: &str) {
     }
 }
 
+fn of(row: &str) -> &'static Cell {
+    let cell = CELLS.iter().find(|cell| cell.row == row);
+    cell.expect("a cell of the tables")
+}
+
 /// The cell of that name, in us.
 pub fn us(lab: &Lab<'_>, row: &str) -> f64 {
-    let cell = CELLS.iter().find(|cell| cell.row == row);
-    let what = cell.expect("a cell of the tables").what(lab.config());
-    lab.measure(lab.config(), what).us()
+    lab.measure(lab.config(), of(row).what(lab.config())).us()
+}
+
+/// The paper's value of it, in us.
+pub fn paper(row: &str) -> f64 {
+    of(row).paper
 }
 
 /// The mean error of all cells.

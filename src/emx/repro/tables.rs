@@ -5,7 +5,7 @@ use super::measure::between_looks;
 use super::{block, cells, depends};
 use crate::emx::library::Program;
 use crate::repro::row::{BackendKind, Spec};
-use crate::repro::{Course, Curve, Plot, greatest, least};
+use crate::repro::{Curve, Mark, Plot, Scale, greatest, least};
 
 const WORDS: [u32; 3] = [1, 10, 100];
 
@@ -19,13 +19,22 @@ fn plot(lab: &mut Lab<'_>, id: &'static str, title: &str, programs: &[(&str, &st
         name: (*name).into(),
         points: WORDS.iter().map(|words| f64::from(*words)).zip(us(lab, row)).collect(),
     };
+    let mark = |(name, row): &(&str, &str)| Mark::Points {
+        of: (*name).into(),
+        points: WORDS
+            .iter()
+            .map(|words| (f64::from(*words), cells::paper(&format!("{row}_{words}"))))
+            .collect(),
+    };
     let curves = programs.iter().map(curve).collect();
+    let marks = programs.iter().map(mark).collect();
     lab.outcome.plots.push(Plot {
         id,
         title: title.into(),
         axes: ["words", "us"],
+        scales: [Scale::Log(10), Scale::Log(10)],
         curves,
-        marks: Vec::new(),
+        marks,
     });
 }
 
@@ -207,10 +216,16 @@ pub fn depth(lab: &mut Lab<'_>) {
         }
     };
     let curves = [100, 140].map(curve).into();
-    lab.outcome.courses.push(Course {
+    lab.outcome.plots.push(Plot {
+        id: "depth",
         title: "Lex: packets in the fullest input buffer over time; at 140 words it overflows".into(),
         axes: ["us", "packets"],
+        scales: [Scale::Linear, Scale::Linear],
         curves,
-        level: Some((4096.0, "4K packets in memory")),
+        marks: vec![Mark::Level {
+            y: 4096.0,
+            from: 0.0,
+            says: "at most 4K packets in memory",
+        }],
     });
 }

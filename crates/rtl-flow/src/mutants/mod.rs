@@ -243,14 +243,14 @@ fn write_copies(flow: &Flow, verilator: &Toolchain, folder: &Path, chosen: &mut 
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            // A function of which the result is a constant somewhere.
+            // A function of which the result is a constant somewhere, perhaps in another file.
             let is_constant = |text: &str| {
                 let function = mutant.function.as_ref();
                 function.is_some_and(|function| text.contains(&format!("FUNCREF '{function}'")))
             };
             !illegal
                 .iter()
-                .any(|(file, line, text)| *file == name && (mutant.lines().contains(line) || is_constant(text)))
+                .any(|(file, line, text)| is_constant(text) || (*file == name && mutant.lines().contains(line)))
         });
         if chosen.len() == before {
             let text = illegal

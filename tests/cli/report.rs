@@ -1,0 +1,132 @@
+//! The pages of `tsunagi repro --out` in a browser.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tsunagi;
+
+/// A phone, and a window beside another.
+const WINDOWS: [u32; 2] = [390, 1200];
+
+/// Debian's package, if it is here.
+fn chromium() -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut all = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    all.find(|program| program.is_file())
+}
+
+/// The width of a page in a window of `window` pixels, in pixels. The window is a frame, for the browser's own has a
+/// least width.
+fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
+    let page = page.replace('&', "&amp;").replace('"', "&quot;");
+    let frame = format!(
+        "<iframe id=\"f\" width=\"{window}\" height=\"800\" style=\"border:0\" srcdoc=\"{page}\"></iframe>\
+         <p id=\"w\"></p><script>const f = document.getElementById('f'), w = document.getElementById('w');\
+         f.onload = () => w.textContent = 'width:' + f.contentDocument.documentElement.scrollWidth + ';'</script>"
+    );
+    let file = folder.join(format!("frame-{window}.html"));
+    fs::write(&file, frame).unwrap();
+    let output = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=10000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let digits = dom
+        .split_once("<p id=\"w\">width:")
+        .and_then(|(_, rest)| rest.split_once(';'));
+    let digits = digits
+        .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+        .0;
+    digits.parse().unwrap()
+}
+
+#[test]
+fn no_page_scrolls_sideways() {
+    let Some(chromium) = chromium() else {
+        eprintln!("left out: no Chromium on PATH (Debian's package `chromium`)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    // One experiment of each machine: Cenju-3's, the AP1000+'s, DIMMnet-1's and EM-4's.
+    let experiments = ["E7", "M2", "X3", "R1"].map(|id| ["--experiment", id]).concat();
+    let (code, _, error) = tsunagi(
+        &[
+            &["repro", "--backend", "model", "--brief", "--out", out],
+            &experiments[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(code, 0, "{error}");
+    let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let pages: Vec<PathBuf> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "html"))
+        .collect();
+    assert!(
+        pages.len() > 2 && pages.contains(&folder.path().join("report.html")),
+        "{pages:?}"
+    );
+    for file in pages {
+        let page = fs::read_to_string(&file).unwrap();
+        for window in WINDOWS {
+            let wide = width(&chromium, folder.path(), &page, window);
+            assert!(
+                wide <= window,
+                "{}: {wide} pixels in a window of {window}",
+                file.display()
+            );
+        }
+        // The broken twin: a page that is too wide is seen to be.
+        let broken = page.replace("<body>", "<body><div style=\"width:1300px\">x</div>");
+        assert!(width(&chromium, folder.path(), &broken, WINDOWS[1]) > WINDOWS[1]);
+    }
+}
+
+#[test]
+fn the_index_names_each_machine_and_each_report_goes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (code, _, error) = tsunagi(&[
+        "repro",
+        "--backend",
+        "model",
+        "--experiment",
+        "E7",
+        "--experiment",
+        "M1",
+        "--out",
+        out,
+    ]);
+    assert_eq!(code, 0, "{error}");
+    let index = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    for machine in ["cenju3", "ap1000p"] {
+        assert!(index.contains(&format!("href=\"report-{machine}.html\"")), "{index}");
+        let report = fs::read_to_string(folder.path().join(format!("report-{machine}.html"))).unwrap();
+        assert!(report.contains("href=\"report.html\"") && report.contains("--experiment E7"));
+        let (all, scoped) = (report.matches("<th").count(), report.matches("scope=\"").count());
+        assert_eq!(all, scoped, "each header cell says what it heads");
+        let (pictures, labels) = (
+            report.matches("role=\"img\"").count(),
+            report.matches("aria-label=\"").count(),
+        );
+        assert_eq!(
+            pictures + 1,
+            labels,
+            "each picture has its label, and so has the list of experiments"
+        );
+    }
+}

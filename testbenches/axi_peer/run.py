@@ -53,7 +53,7 @@ TWINS = [
     # Bit 0 of a word of memory that the host writes; the response to what is refused; the channel beyond the seam.
     ("em4", "emx/emx_regs.sv", "= wdata_q;", "= wdata_q ^ 40'(addr_q[16:3] == 14'h2105);"),
     ("em4", "emx/emx_pe_axi.sv", ".host_rsp_err_i(rsp_err)", ".host_rsp_err_i(1'b0)"),
-    ("emx", "emx/emx_switch.sv", "here ? 2'd0 : beyond[1:0];", "here ? 2'd0 : in_vc[i];"),
+    ("emx", "emx/emx_switch.sv", "= out_vc[o] + 2'(rise_q);", "= out_vc[o];"),
 ]
 
 

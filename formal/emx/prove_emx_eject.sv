@@ -92,33 +92,33 @@ module prove_emx_eject #(
       end
     end
     for (genvar v = 0; v < 3; v++) begin : gen_level
-      logic [PtrW-1:0] read_at;
-      logic [4:0] first;
-      logic [Packets-1:0] free;
-      assign free = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].free_q;
-      assign level[i][v] = 3'(Packets) - 3'($countones(free));
-      assign read_at = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
-      assign first = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[4:0];
-      assign stands[i][v] = level[i][v] != '0 && first[4];
-      for (genvar p = 0; p < Packets; p++) begin : gen_packet
-        logic [4:0] way;
-        assign way = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[5*p+:5];
-        always_ff @(posedge clk_i)
-          if (!rst_i && !free[p]) begin
-            stored_way : assert ((way[4:2] == 3'd1 || way[4:2] == 3'd2 || way[4:2] == 3'd4) && way[1:0] == '0);
-          end
-      end
-      always_ff @(posedge clk_i)
-        if (!rst_i) begin
-          places :
-          assert (PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
-                  PtrW'(level[i][v]) && (~free & (~free + Packets'(1))) == '0);
-          if (i != Pe || v == 0) begin
-            room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
-          end else begin
-            unused_channel : assert (level[i][v] == '0);
-          end
+      if (i != Pe || v == 0) begin : gen_own
+        logic [PtrW-1:0] read_at;
+        logic [4:0] first;
+        logic [Packets-1:0] free;
+        assign free = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].free_q;
+        assign level[i][v] = 3'(Packets) - 3'($countones(free));
+        assign read_at = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
+        assign first = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[4:0];
+        assign stands[i][v] = level[i][v] != '0 && first[4];
+        for (genvar p = 0; p < Packets; p++) begin : gen_packet
+          logic [4:0] way;
+          assign way = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[5*p+:5];
+          always_ff @(posedge clk_i)
+            if (!rst_i && !free[p]) begin
+              stored_way : assert ((way[4:2] == 3'd1 || way[4:2] == 3'd2 || way[4:2] == 3'd4) && way[1:0] == '0);
+            end
         end
+        always_ff @(posedge clk_i)
+          if (!rst_i) begin
+            places :
+            assert (PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
+                    PtrW'(level[i][v]) && (~free & (~free + Packets'(1))) == '0);
+            room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
+          end
+      end else begin : gen_none  // the PE has one channel
+        assign {level[i][v], stands[i][v]} = '0;
+      end
     end
     // Three in a circle, each older than the next, would serve none.
     logic [2:0][2:0] older_out, older_in;

@@ -5,8 +5,8 @@
 //   other thread begins before.
 // - With `run_i` low no thread begins. The one under way goes on.
 // - A fault has a cause. Behind it nothing is asked for, sent, retired or begun until reset, and its record stays.
-// - SEND sends once, a load or store is one access, and both hold their offers. While SEND waits, neither port is
-//   asked.
+// - SEND sends once, a load or store is one access, and both hold their offers. With three instructions inside and a
+//   packet that waits to be sent, none is asked for but a thread's first.
 //
 // Nothing is assumed of the code.
 module prove_emx_execute #(
@@ -103,14 +103,17 @@ module prove_emx_execute #(
   logic [16:0] code_q;
   logic [ 5:0] op;
   logic jumps, sends, moves;
+  int held, loaded;  // instructions
+  assign held = int'(dut.have_q[0]) + int'(dut.have_q[1]) + int'(dut.have_q[2]);
+  assign loaded = held + int'(dut.flight_q);
   assign start = start_valid_i && start_ready;
   assign op = ret_insn[31:26];
   assign jumps = int'(op) >= emx_pkg::OpBeq && int'(op) <= emx_pkg::OpJalr;
   assign sends = int'(op) == emx_pkg::OpSend;
   assign moves = int'(op) == emx_pkg::OpLd || int'(op) == emx_pkg::OpSt;
 
-  // What was sent and accessed by the instruction at hand.
-  logic sent_q, moved_q, store_q, waited_q, asked_q;
+  // What stood on the ports in the last cycle, and was not taken.
+  logic waited_q, sent_q, asked_q;
   logic [77:0] packet_q;
   logic [21:0] start_pc_q, addr_q;
   logic [38:0] wdata_q;
@@ -125,17 +128,11 @@ module prove_emx_execute #(
     frame_q <= start ? start_frame_i : frame;
     if (start) start_pc_q <= start_pc_i;
     waited_q <= send_valid && !send_ready_i && !rst_i;
-    asked_q  <= mem_valid && !mem_ready_i && !rst_i;
+    sent_q <= send_valid && send_ready_i && !rst_i;
+    asked_q <= mem_valid && !mem_ready_i && !rst_i;
     packet_q <= send_packet;
-    addr_q   <= mem_addr;
-    wdata_q  <= mem_wdata;
-    if (mem_valid) store_q <= mem_write;
-    if (rst_i) begin
-      {sent_q, moved_q} <= '0;
-    end else begin
-      sent_q  <= send_valid && send_ready_i || (sent_q && !ret_valid);
-      moved_q <= mem_valid && mem_ready_i || (moved_q && !ret_valid);
-    end
+    addr_q <= mem_addr;
+    wdata_q <= mem_wdata;
     {known_q, expected_q} <= {known, expected};
   end
   // The address of what executes, unless the last one jumps.
@@ -146,7 +143,7 @@ module prove_emx_execute #(
     if (!rst_i) begin
       executes_where_it_may : assert (!ret_valid || allowed(ret_pc));
       touches_where_it_may : assert (!mem_valid || allowed(mem_addr));
-      all_of_the_address : assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.far_q));
+      all_of_the_address : assert (!(dut.done && ((dut.load || dut.store) && dut.addr[31:22] != '0 || dut.far_q)));
       none_begins_in_a_thread : assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
       ends_with_end_or_fault : assert (reset_q || !thread_q || thread || fault || (ret_valid && ret_insn[25]));
       goes_on_while_it_runs : assert (!(thread_q && thread && !start_q && ret_valid) || !ret_insn[25] || jumps);
@@ -159,31 +156,30 @@ module prove_emx_execute #(
       assert (!fault || !(mem_valid || fetch_valid || send_valid || ret_valid || start_ready || thread));
       fault_stays : assert (reset_q || !fault_q || (fault && {cause, fault_pc, code} == {cause_q, fault_pc_q, code_q}));
       frame_of_the_thread : assert (reset_q || frame == frame_q);
-      sends_once : assert (!(send_valid && sent_q) || ret_valid);
-      sent_if_send : assert (!ret_valid || sent_q == sends);
-      accesses_once : assert (!(mem_valid && moved_q) || ret_valid);
-      accessed_if_access :
-      assert (!ret_valid || (moved_q == moves && (!moves || store_q == (int'(op) == emx_pkg::OpSt))));
+      sends_with_send : assert (reset_q || sent_q == (ret_valid && sends));
+      accesses_with_access : assert (reset_q || (mem_valid && !asked_q) == (ret_valid && moves));
+      writes_with_store : assert (!(mem_valid && !asked_q) || mem_write == (int'(op) == emx_pkg::OpSt));
       send_holds : assert (!waited_q || (send_valid && send_packet == packet_q));
       access_holds : assert (!asked_q || (mem_valid && {mem_addr, mem_wdata} == {addr_q, wdata_q}));
-      waits_quietly : assert (!(send_valid && !send_ready_i) || !(mem_valid || fetch_valid));
-      one_port_at_a_time : assert (!(mem_valid && fetch_valid));
+      waits_quietly : assert (!(waited_q && loaded == 3 && fetch_valid) || start_valid_i);
       in_sequence : assert (!ret_valid || !known_q || ret_pc == expected_q);
-      busy_tells : assert (busy || !(thread || ret_valid || tell_valid));
+      busy_tells : assert (busy || !(thread || ret_valid || tell_valid || mem_valid || send_valid));
       // Invariants for induction.
       runs : assert (thread == dut.running_q && fault == dut.halted_q);
-      pc_known : assert (!thread || !known || (dut.pc_q == expected && dut.leap_q == '0));
-      leaps_between : assert (!dut.have_q || dut.leap_q == '0);
-      of_its_kind : assert (!dut.second_q || (dut.sound && !dut.fresh_q && (dut.send || dut.load || dut.store)));
-      not_done : assert (!(dut.second_q && ret_valid));
-      sent_known : assert (sent_q == ((dut.second_q && dut.send) || (ret_valid && sends)));
-      moved_known : assert (moved_q == ((dut.second_q && !dut.send) || (ret_valid && moves)));
-      store_known : assert (!dut.second_q || dut.send || store_q == dut.store);
+      in_order : assert (dut.have_q == 3'b000 || dut.have_q == 3'b001 || dut.have_q == 3'b011 || dut.have_q == 3'b111);
+      three_at_most : assert (loaded <= 3);
+      of_a_thread : assert (thread || loaded == 0);
+      comes_behind : assert (!dut.flight_q || !dut.have_q[0] || dut.fetched_q == dut.pc_q + 22'(held));
+      next_behind : assert (loaded == 0 || dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
+      pc_known :
+      assert (!thread || !known || expected == (dut.have_q[0] ? dut.pc_q : dut.flight_q ? dut.fetched_q : dut.next_q));
+      waited_known : assert (waited_q == dut.waited_q);
+      no_load : assert (!waited_q || !(dut.loads_q || mem_valid || dut.sent_q));
       // The claims are not vacuous.
       a_fault : cover (fault && int'(cause) == emx_pkg::FaultCauseAddress);
       runs_off : cover (fault && int'(cause) == emx_pkg::FaultCauseFetch && ret_valid == '0 && thread_q);
       back_to_back : cover (start_q && thread_q && ret_valid);
-      waits_and_goes : cover (ret_valid && sends && waited_q == '0 && ret_insn[25]);
+      waits_and_goes : cover (waited_q && send_valid && send_ready_i && !thread);
       stopped : cover (thread && !run_i && start_valid_i);
     end
   end

@@ -10,6 +10,7 @@
 // - Memory is accessed in the rings, in whole pairs, or for a packet that passes by, where packets may touch it.
 // - FATAL is raised only with a full ring, and always before there is no place. Then nothing is taken until reset.
 // - While the host's packet waits, at most 15 of the switch's go before it.
+// - Word 0 that is shown early is that of the packet which is offered two cycles later, if one is; none is until then.
 //
 // The memory of the rings is the proof's own; other words are any. Assumed: the switch keeps the rule of room, the host
 // holds its offer. Nothing is assumed of who takes packets, of the port, or of the output buffer.
@@ -36,6 +37,7 @@ module prove_emx_input #(
     input logic mark_i
 );
   localparam int Half = HalfPackets;
+  localparam bit Waits = WriteBypass || ReadBypass;  // else what comes is decided at once
   localparam int Ring = 1 << SpillBits;
   localparam int Base = 1 << (AddrW - 3);
   localparam int Words = Levels << (SpillBits + 1);
@@ -45,10 +47,10 @@ module prove_emx_input #(
   localparam bit [1:0] Spill = 2'd2;
   localparam bit [1:0] Refill = 2'd3;
 
-  logic busy, su_room, host_ready, next_valid, mem_valid, mem_write, urgent, reply_valid, refused_valid;
+  logic busy, su_room, host_ready, next_valid, mem_valid, mem_write, urgent, reply_valid, refused_valid, early_valid;
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
-  logic [38:0] mem_wdata, mem_rdata;
+  logic [38:0] mem_wdata, mem_rdata, early_word;
   logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
@@ -80,6 +82,8 @@ module prove_emx_input #(
       .mem_addr_o(mem_addr),
       .mem_wdata_o(mem_wdata),
       .mem_rdata_i(mem_rdata),
+      .early_valid_o(early_valid),
+      .early_word_o(early_word),
       .urgent_o(urgent),
       .reply_valid_o(reply_valid),
       .reply_ready_i,
@@ -260,6 +264,11 @@ module prove_emx_input #(
                 (ring[g] != '0 && int'(heads[g]) + int'(comes_back[g]) <= Half - 2));
         returns_to_room : assert (!comes_back[g] || int'(heads[g]) <= Half - 2);
         tail_has_room : assert (int'(tails[g]) - int'(spilling[g]) <= Half && int'(heads[g]) <= Half);
+        // For what is on its way, and for what the host may give.
+        place_for_it :
+        assert (Waits || (int'(tails[g]) - int'(spilling[g]) + int'(inside_q) + int'(su_room) <= Half &&
+                int'(tails[g]) - int'(spilling[g]) + int'(inside_q || room_q) <= Half &&
+                int'(tails[g]) - int'(spilling[g]) + int'(dut.host_free_q) <= Half));
       end
   end
 
@@ -293,12 +302,14 @@ module prove_emx_input #(
   // -------------------------------------------------------------------------------------------------------- the claims
   logic fatal_q, limit_q, full_q, refused_q, type_q;
   logic [4:0] passed_q;
+  logic [1:0] early_q;  // in the last cycle, and in the one before
   always_ff @(posedge clk_i) begin
     fatal_q <= fatal && !rst_i;
     limit_q <= at_limit != '0;
     full_q <= is_full != '0 && !rst_i;
     refused_q <= dut.decided && (bad_type || bad_range) && !rst_i;
     type_q <= bad_type;
+    early_q <= rst_i ? '0 : {early_q[0], early_valid};
     if (rst_i || !host_valid_i || host_ready) passed_q <= '0;
     else passed_q <= passed_q + 5'(last);
   end
@@ -330,6 +341,9 @@ module prove_emx_input #(
       fatal_stays : assert (!fatal_q || fatal);
       fatal_takes_none : assert (!fatal || !(su_room || host_ready));
       host_in_turn : assert (passed_q <= 5'd15);
+      early_is_word_0 : assert (!early_valid || (head && early_word == su_data_i));
+      none_until_word_1 : assert (!(next_valid && (early_valid || early_q[0])));
+      offered_behind_word_0 : assert (!(next_valid && early_q[1]) || next_packet[77:39] == word0_q);
       busy_tells : assert (busy || !(inside_q || count1 != '0 || count2 != '0 || refused_valid || reply_valid));
       // Invariants for induction.
       op_possible :
@@ -343,6 +357,7 @@ module prove_emx_input #(
       arrival_in_line : assert (!follow1 || found1 == word1);
       room_for_it : assert (!su_room || int'(dut.held_q) + int'(inside_q) <= 1);
       room_was_for_it : assert (!(room_q || inside_q) || dut.held_q <= 2'd1);
+      never_waits : assert (Waits || dut.held_q == '0);
       half : assert (dut.half_q == inside_q && (!inside_q || dut.word0_q == word0_q));
       counted : assert (14'(count2) == total[g]);
       in_line : assert (!follow2 || kept(found) == word2);
@@ -355,6 +370,10 @@ module prove_emx_input #(
       passed : assert (dut.passed_q == passed_q[3:0]);
       none_behind_15 : assert (passed_q != 5'd15 || !(su_room || room_q || inside_q));
       none_behind_14 : assert (!(passed_q >= 5'd14 && inside_q) || !su_room);
+      early_alone : assert (!early_q[0] || (inside_q && depth == '0 && dut.held_q == '0));
+      early_first : assert (!early_q[1] || (tails == '0 && ring == '0 && comes_back == '0 && depth <= 14'd1));
+      for (int i = 0; i < Levels; i++)
+      early_at_head : assert (!(early_q[1] && heads[i] != '0) || head_mem[i][0][77:39] == word0_q);
       turns : assert (int'(dut.turns_q) <= SpillTurns);
       // The claims are not vacuous.
       spills : cover (spilled && follow2);

@@ -6,16 +6,20 @@
 // - A start has its own packet's operands and frame, and the entry behind the link that was read from that frame.
 // - Memory and presence bits are written for a matching packet alone, at its own slot. `held_o` counts operands that
 //   wait.
-// - With a port and an execution unit that are free, every packet ends within 3 cycles.
+// - With a port and an execution unit that are free, every packet ends within 5 cycles. One whose word 0 was there
+//   early is a start in the cycle behind its offer.
 //
 // The claims on a slot are about one slot, any slot: the proof's memory. A reset drops the packet, not the slot.
 // Presence bits are read and written only with a request that is taken: else their port is the host's.
-// Assumed: packets are well formed, which `emx_input`'s proof claims. Nobody else writes the slot.
+// Assumed: packets are well formed, and offered behind their early word 0 or not at all, which `emx_input`'s proof
+// claims. Nobody else writes the slot.
 module prove_emx_matching (
     input logic clk_i,
     input logic rst_i,
     input logic next_valid_i,
     input logic [77:0] next_packet_i,
+    input logic early_valid_i,
+    input logic [38:0] early_word_i,
     input logic [31:0] system_link_i,
     input logic start_ready_i,
     input logic mem_ready_i,
@@ -38,6 +42,8 @@ module prove_emx_matching (
       .next_valid_i,
       .next_ready_o(next_ready),
       .next_packet_i,
+      .early_valid_i,
+      .early_word_i,
       .system_link_i,
       .start_valid_o(start_valid),
       .start_ready_i,
@@ -72,7 +78,7 @@ module prove_emx_matching (
   logic [21:0] slot_q;  // the slot that is followed
   always_ff @(posedge clk_i) slot_q <= slot_q;
 
-  logic take, go, here, here_q, begins, ends, write, kept_present_q, waits_q, side_q;
+  logic take, go, clear, here, here_q, begins, ends, write, kept_present_q, waits_q, side_q;
   logic [2:0] due_q, due;
   logic [77:0] packet_q, packet;
   logic [31:0] data_q;  // the operand that waits in the slot
@@ -84,6 +90,7 @@ module prove_emx_matching (
   assign take = next_valid_i && next_ready;
   assign go = mem_valid && mem_ready_i;
   assign write = go && mem_write;
+  assign clear = pres_write && !pres_value;
   assign packet = take ? next_packet_i : packet_q;
   assign addr = packet[39+:22];
   assign kind = packet[39+emx_pkg::PktW0TypeLsb+:4];
@@ -116,8 +123,8 @@ module prove_emx_matching (
     looks_q <= go && pres_addr == slot_q;
     was_q <= kept_q;
     was_present_q <= kept_present_q;
-    reads_q <= go && !mem_write;
-    if (go && !mem_write) read_at_q <= mem_addr;
+    reads_q <= go && !mem_write && !clear;
+    if (go && !mem_write && !clear) read_at_q <= mem_addr;
     reset_q <= rst_i;
   end
 
@@ -134,7 +141,7 @@ module prove_emx_matching (
       waits_q <= present_d;
       {side_q, data_q} <= kept_d[32:0];
     end else begin
-      due_q <= (take && due == Start) ? (begins ? None : Start) : take ? due : ends ? None : due_q;
+      due_q <= take ? due : ends ? None : due_q;
       if (take && here) waits_q <= !waits_q || side_q == side;
     end
   end
@@ -143,7 +150,7 @@ module prove_emx_matching (
   logic [31:0] base, r1, r2;
   logic [22:0] entry;
   logic [21:0] pc;
-  assign base = special ? (take ? system_link_i : system_q) : link;
+  assign base = special ? system_q : link;
   assign entry = 23'(base[21:0]) + 23'({special ? {2'b0, kind} : addr[5:0], 2'b0});
   assign pc = (base[31:22] != '0 || entry[22]) ? '1 : entry[21:0];
   always_comb begin
@@ -154,34 +161,53 @@ module prove_emx_matching (
   end
 
   logic [15:0] held_q;
-  logic [ 1:0] stays_q;  // cycles in which nothing kept it
+  logic [2:0] stays_q;  // cycles in which nothing kept it
+  // Word 0 that was there a cycle and two cycles before, and in how many of the last two the port was free.
+  logic [1:0] early_q, free_q;
+  logic [1:0][38:0] word_q;
+  logic quick_q;  // nothing kept a packet whose word 0 was early
   always_ff @(posedge clk_i) begin
     if (rst_i) held_q <= '0;
-    else held_q <= held_q + 16'(write) - 16'(go && !mem_write && match && mem_addr == {addr[21:6], 6'b0});
+    else held_q <= held_q + 16'(write) - 16'(clear);
     if (rst_i || (ends && !take)) stays_q <= '0;
-    else if (take) stays_q <= 2'(mem_ready_i && start_ready_i && !begins);
-    else if (due_q != None && mem_ready_i && start_ready_i) stays_q <= stays_q + 2'd1;
+    else if (take) stays_q <= 3'(mem_ready_i && start_ready_i);
+    else if (due_q != None && mem_ready_i && start_ready_i) stays_q <= stays_q + 3'd1;
+    early_q <= rst_i ? '0 : {early_q[0], early_valid_i};
+    word_q  <= {word_q[0], early_word_i};
+    free_q  <= {free_q[0], mem_ready_i};
+    quick_q <= take && dut.comes_q[1] && mem_ready_i && free_q == '1;
   end
 
   // -------------------------------------------------------------------------------------------------------- the claims
-  localparam int Slot = 0;
-  localparam int Meet = 1;
+  localparam int Idle = 0;
+  localparam int Slot = 1;
   localparam int Link = 2;
   localparam int Begin = 3;
-  localparam int Idle = 4;
-  localparam int Ready = 8;
+  localparam int Put = 4;
+  localparam int Clear = 5;
+  localparam int Ready = 6;
   int state;
+  logic comes, met;  // its word 0 alone is here; the unit's operand is of the slot
+  logic [21:0] frame, entered;
+  logic [22:0] reached;
   assign state = int'(dut.state_q);
+  assign comes = dut.comes_q != '0;
+  assign met = state != Idle && dut.matching && dut.addr == slot_q;
+  assign frame = {dut.addr[21:6], 6'b0};
+  assign reached = 23'(link[21:0]) + 23'({dut.addr[5:0], 2'b0});
+  assign entered = (link[31:22] != '0 || reached[22]) ? '1 : reached[21:0];
 
   always_ff @(posedge clk_i) begin
     well_formed :
     assume (!next_valid_i || (!next_packet_i[39+35] && (!next_packet_i[39+emx_pkg::PktW0MatchLsb] ||
             (next_packet_i[39+32+:4] == '0 && next_packet_i[39+:6] != '0))));
+    early_alone : assume (!(next_valid_i && (early_valid_i || early_q[0])) && !(early_valid_i && early_q[0]));
+    early_first : assume (!(next_valid_i && early_q[1]) || next_packet_i[77:39] == word_q[1]);
     an_operands_slot : assume (slot_q[5:0] != '0);
     if (!rst_i) begin
-      started_once : assert (!start_valid || due == Start || due == Other);
+      started_once : assert (!start_valid || due_q == Start || due_q == Other);
       started_as_it_came :
-      assert (!start_valid || due != Start || (start_r1 == r1 && start_r2 == r2 && start_frame ==
+      assert (!start_valid || due_q != Start || (start_r1 == r1 && start_r2 == r2 && start_frame ==
               (special ? '0 : {addr[21:6], 6'b0})));
       started_at_its_entry : assert (!start_valid || (start_pc == pc && (special || read_at_q == {addr[21:6], 6'b0})));
       one_at_a_time : assert (!take || due_q == None || (due_q == Refuse || due_q == Other) && refused_valid);
@@ -194,32 +220,50 @@ module prove_emx_matching (
       assert (here_q || (kept_present_q == waits_q && (!waits_q || kept_q[32:0] == {side_q, data_q})));
       refusal_leaves_it : assert (due_q != Refuse || (kept_present_q && kept_q[32:0] == {side_q, data_q}));
       held_counts : assert (held == held_q);
-      goes_on : assert (stays_q <= 2'd2);
+      goes_on : assert (stays_q <= 3'd4);
+      at_once_behind_word_0 : assert (!quick_q || due_q != Start || start_valid);
       busy_tells : assert (busy || due_q == None);
       // Invariants for induction.
-      state_possible : assert (state <= Idle || state == Ready);
-      idle : assert ((state == Idle) == (due_q == None || refused_valid) && (state == Idle || !refused_valid));
-      packet_kept : assert (state == Idle || dut.packet_q == packet_q);
-      slot_first : assert (!(state == Slot || state == Meet) || match || take);
-      link_then : assert (!(state == Link) || (!match && !special));
+      state_possible : assert (state <= Ready && due_q <= Other);
+      comes_possible :
+      assert (!comes || ((dut.comes_q == 2'd1 && early_q[0] && dut.packet_q[77:39] == word_q[0]) ||
+              (dut.comes_q == 2'd2 && early_q[1] && dut.packet_q[77:39] == word_q[1])));
+      comes_behind :
+      assert (!comes || (due_q == None && !dut.special && (state == Slot || state == Link || state == Begin ||
+              state == Ready)));
+      reads_first : assert (!(comes && dut.matching) || (state != Ready && (state != Begin || dut.comes_q[1])));
+      begins_late : assert (!(dut.comes_q[0] && state == Ready));
+      reads_at_once :
+      assert (!(comes && free_q[0]) || state != Slot && (!dut.comes_q[1] || !free_q[1] ||
+              state == (dut.matching ? Begin : Ready)));
+      reads_link_at_once : assert (!(dut.comes_q[0] && free_q[0]) || state == (dut.matching ? Link : Begin));
+      idle : assert ((state == Idle) == ((due_q == None && !comes) || refused_valid));
+      packet_kept : assert (state == Idle || comes || dut.packet_q == packet_q);
+      thread : assert (state == Idle || state == Ready || !dut.special);
+      operand : assert (!(state == Slot || state == Put || state == Clear) || dut.matching);
       refused_due : assert (!refused_valid || due_q == Refuse || due_q == Other);
-      fresh : assert (!dut.fresh_q || state == Meet);
-      begins_it : assert (!(state == Begin || state == Ready) || due_q == Start || due_q == Other);
-      begins_none : assert (state != Begin || (!special && reads_q && read_at_q == {addr[21:6], 6'b0}));
+      fresh : assert (!dut.fresh_q || state == Link || state == Idle);
+      fresh_is_read :
+      assert (!(met && state == Link && dut.fresh_q) || (reads_slot_q && looks_q && was_q == kept_q &&
+              was_present_q == kept_present_q));
       slot_known :
-      assert (state != Meet || !here ||
-              (dut.present == kept_present_q && (!dut.present || dut.slot[32:0] == kept_q[32:0])));
-      fresh_is_read : assert (!(state == Meet && here && dut.fresh_q) || (reads_slot_q && looks_q));
+      assert (!met || state == Slot || state == Ready || (state == Link && dut.fresh_q) ||
+              (dut.present == kept_present_q && (!dut.present || dut.slot_q[32:0] == kept_q[32:0])));
+      link_known : assert (state != Begin || (reads_q && read_at_q == frame));
+      pc_known :
+      assert (!(state == Clear || state == Ready) || (dut.special ? dut.pc_q == pc :
+              dut.pc_q == entered && read_at_q == frame));
       not_yet :
-      assert (!here_q || state == Begin || state == Ready || refused_valid ||
+      assert (!here_q || state == Ready || refused_valid ||
               (due_q == Store ? !kept_present_q : kept_present_q && (kept_q[32:0] == (due_q == Refuse ?
                {side_q, data_q} : {side_q, partner_q}))));
       done_then :
-      assert (!(state == Begin || state == Ready) || !here_q || (due_q == Start && !kept_present_q &&
-              dut.slot_q[31:0] == partner_q));
+      assert (!(state == Ready && here_q) || (due_q == Start && !kept_present_q && dut.slot_q[31:0] == partner_q));
+      writes_it : assert (state != Put || due_q == Store || due_q == Other);
+      clears_it : assert (state != Clear || due_q == Start || due_q == Other);
+      begins_it : assert (state != Ready || comes || due_q == Start || due_q == Other);
       waits_known : assert (!here_q || waits_q == (due_q != Start));
-      kinds : assert (due_q == None || take || match == (due_q != Start || here));
-      due_possible : assert (due_q <= Other);
+      kinds : assert (due_q == None || packet_q[39+emx_pkg::PktW0MatchLsb] == (due_q != Start || here_q));
       formed :
       assert (due_q == None || !packet_q[39+emx_pkg::PktW0MatchLsb] ||
               (packet_q[39+emx_pkg::PktW0TypeLsb+:4] == '0 && packet_q[39+:6] != '0));
@@ -229,13 +273,13 @@ module prove_emx_matching (
       assert (!(here_q && (due_q == Start || due_q == Refuse)) ||
               (due_q == Start) == (packet_q[39+emx_pkg::PktW0SideLsb] != side_q));
       others : assert (due_q == None || (due_q == Other) == (packet_q[39+emx_pkg::PktW0MatchLsb] && !here_q));
-      ready_known : assert (state != Ready || (dut.pc_q == pc && (special || read_at_q == {addr[21:6], 6'b0})));
-      so_far : assert (!(state == Slot || state == Link || due_q == None) || stays_q == '0);
-      so_far_met : assert (state != Meet || stays_q <= 2'd1);
+      so_far :
+      assert (stays_q == '0 || (due_q != None && stays_q <= (state == Slot ? 3'd1 : state == Link ? 3'd2 :
+              state == Ready || refused_valid ? 3'd4 : 3'd3)));
       // The claims are not vacuous.
-      a_pair : cover (begins && here && due == Start);
+      a_pair : cover (begins && here_q && due_q == Start);
       an_overrun : cover (refused_valid && due_q == Refuse);
-      at_once : cover (begins && take && special);
+      at_once : cover (quick_q && here_q && due_q == Start);
     end
   end
 endmodule

@@ -27,6 +27,7 @@ module prove_emx_route #(
   logic in_room, out_valid, out_last, nowhere, busy;
   logic [38:0] out_data;
   logic [77:0] nowhere_packet;
+  logic [6:0] here, place;
   emx_route #(
       .RowBits(RowBits)
   ) dut (
@@ -41,6 +42,8 @@ module prove_emx_route #(
       .out_data_o(out_data),
       .out_last_o(out_last),
       .out_room_i,
+      .here_o(here),
+      .place_o(place),
       .nowhere_o(nowhere),
       .nowhere_packet_o(nowhere_packet),
       .busy_o(busy)
@@ -111,19 +114,14 @@ module prove_emx_route #(
   );
 
   // ------------------------------------------------------------------- registers
-  logic coming, out_head, waits, late;
-  logic [38:0] rest, word0, word1_q, before0_q, before1_q;
-  assign waits = dut.waits_q;
-  assign late = dut.late_q;
-  assign rest = dut.rest_q;
-  assign word0 = late ? rest : out_data;  // of the packet that waits
-  assign coming = inside_q && !unknown_q;
+  logic coming, out_head;
+  logic [38:0] before0_q, before1_q;
+  assign coming   = inside_q && !unknown_q;
   assign out_head = out_valid && !out_last;
   always_ff @(posedge clk_i) begin
     if (head && known) due_q <= in_data_i[31:22];
-    if (coming) word1_q <= in_data_i;
     before0_q <= word0_q;
-    before1_q <= coming ? in_data_i : word1_q;
+    before1_q <= in_data_i;
   end
   function automatic logic same(input logic [38:0] now, input logic [38:0] was);
     same = {now[38:32], now[21:0]} == {was[38:32], was[21:0]};
@@ -131,7 +129,9 @@ module prove_emx_route #(
 
   always_ff @(posedge clk_i) begin
     a_pe : assume (int'(pe_q) < Pes);
-    if (!rst_i) begin
+    if (rst_i) begin
+      place_in_reset : assert (place == here_at);
+    end else begin
       word_1_behind_word_0 : assume (inside_q == (in_valid_i && in_last_i));
       begins_with_room : assume (!head || in_room);
       words_together : assert (out_inside_q == (out_valid && out_last));
@@ -141,23 +141,15 @@ module prove_emx_route #(
       refused_as_it_came : assert (!nowhere || nowhere_packet == refused_packet_q);
       busy_tells : assert (busy || (count == '0 && !out_valid && !nowhere && !unknown_q));
       // Invariants for induction.
-      own_place : assert (dut.here_q == here_at);
-      room_tells : assert (in_room == !waits);
-      one_inside : assert (!(waits && out_head) && (!(waits && out_inside_q) || coming));
-      alive : assert (count + 2'(coming) == 2'(waits) + 2'(out_head) + 2'(out_inside_q));
-      phases : assert (dut.rest_comes_q == coming && late == ((out_head && !coming) || (waits && out_inside_q)));
-      word_stored : assert (!waits || (same(word0, word0_q) && arrives(here_at, to_at, word0[31:22])));
+      own_place : assert (here == here_at);
+      alive : assert (out_head == coming && count == 2'(out_inside_q));
       word_shown : assert (!out_head || same(out_data, word0_q));
       word_went : assert (!out_inside_q || same(out_word0_q, before0_q));
-      second_stored : assert (coming || !(waits || out_head) || rest == word1_q);
       second_shown : assert (!out_inside_q || out_data == before1_q);
-      followed :
-      assert (!follow || (ahead == '0 && word == (out_inside_q ?
-              {before0_q[38:32], 10'd0, before0_q[21:0], before1_q} :
-              {word0_q[38:32], 10'd0, word0_q[21:0], word1_q})));
+      followed : assert (!follow || (ahead == '0 && word == {before0_q[38:32], 10'd0, before0_q[21:0], before1_q}));
       reports :
       assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
-              (!unknown_q || (inside_q && !waits && !out_head)));
+              (!unknown_q || (inside_q && !out_head)));
       // The claims are not vacuous.
       longest : cover (out_valid && !out_last && out_data[31:22] >= 10'd1 << (RowBits + 4));
       refused : cover (nowhere);

@@ -171,36 +171,36 @@ module prove_emx_switch #(
     assign source[i] = out_head[i] ? dut.u_cut_through.gen_out[i].from_q : '0;
     assign goes[i]   = ((source[0] | source[1] | source[2]) >> i) & 1'b1;
     for (genvar v = 0; v < 3; v++) begin : gen_level
-      logic [Packets-1:0] free;
-      assign free = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].free_q;
-      assign level[i][v] = 3'(Packets) - 3'($countones(free));
-      assign read_at[i][v] = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
-      assign write_at[i][v] = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q;
-      for (genvar s = 0; s < Slots; s++) begin : gen_slot
-        logic taken;
-        assign taken = 3'(PtrW'(PtrW'(s) - read_at[i][v])) < level[i][v];
-        assign way[i][v][s] =
-            dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[5*int'(PtrW'(PtrW'(s) - read_at[i][v]))+:5];
-        assign ram0[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b0}];
-        assign ram1[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b1}];
-        always_ff @(posedge clk_i)
-          if (!rst_i && taken) begin
-            stored_way :
-            assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
-                                 way[i][v][s][1:0] == '0);
-            stored_mark : assert (ram0[i][v][s][0] == (from_q == 2'(i) && vc_q == 2'(v)));
-          end
-      end
-      always_ff @(posedge clk_i)
-        if (!rst_i) begin
-          places : assert (PtrW'(write_at[i][v] - read_at[i][v]) == PtrW'(level[i][v]));
-          in_line : assert ((~free & (~free + Packets'(1))) == '0);
-          if (i != Pe || v == 0) begin
-            room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
-          end else begin
-            unused_channel : assert (level[i][v] == '0);
-          end
+      if (i != Pe || v == 0) begin : gen_own
+        logic [Packets-1:0] free;
+        assign free = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].free_q;
+        assign level[i][v] = 3'(Packets) - 3'($countones(free));
+        assign read_at[i][v] = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
+        assign write_at[i][v] = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q;
+        for (genvar s = 0; s < Slots; s++) begin : gen_slot
+          logic taken;
+          assign taken = 3'(PtrW'(PtrW'(s) - read_at[i][v])) < level[i][v];
+          assign way[i][v][s] =
+              dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[5*int'(PtrW'(PtrW'(s) - read_at[i][v]))+:5];
+          assign ram0[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b0}];
+          assign ram1[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b1}];
+          always_ff @(posedge clk_i)
+            if (!rst_i && taken) begin
+              stored_way :
+              assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
+                                   way[i][v][s][1:0] == '0);
+              stored_mark : assert (ram0[i][v][s][0] == (from_q == 2'(i) && vc_q == 2'(v)));
+            end
         end
+        always_ff @(posedge clk_i)
+          if (!rst_i) begin
+            places : assert (PtrW'(write_at[i][v] - read_at[i][v]) == PtrW'(level[i][v]));
+            in_line : assert ((~free & (~free + Packets'(1))) == '0);
+            room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
+          end
+      end else begin : gen_none  // the PE has one channel
+        assign {level[i][v], read_at[i][v], write_at[i][v], way[i][v], ram0[i][v], ram1[i][v]} = '0;
+      end
     end
     always_ff @(posedge clk_i)
       if (!rst_i) begin

@@ -139,6 +139,11 @@ module prove_emx_sync #(
         assert (!(op == Refill && op_level == 1'(g)) || (ring != '0 && heads + int'(comes_back) <= Half - 2));
         returns_to_room : assert (!comes_back || heads <= Half - 2);
         tail_has_room : assert (tails - int'(spilling) <= Half && heads <= Half);
+        // Without WriteBypass nothing waits: for what is on its way, and for what the host may give.
+        place_for_it :
+        assert (WriteBypass || (dut.held_q == '0 && tails - int'(spilling) + int'(inside_q) + int'(su_room) <= Half &&
+                tails - int'(spilling) + int'(inside_q || room_q) <= Half &&
+                tails - int'(spilling) + int'(dut.host_free_q) <= Half));
       end
   end
 

@@ -5,8 +5,8 @@
 // Host       packets (`host_*`), and the memory (`host_mem_*`): a request is taken where ready is high, and what was
 //            read is there in the next cycle, with the presence bit above.
 // Parameters those of the parts; seven of them make an EMC-Y of an EMC-R.
-// Latency    with an empty PE and a free port the first instruction executes 3 cycles after word 1 is visible; with
-//            matching 4, of a special packet 2.
+// Latency    with an empty PE and a free port the first instruction executes 4 cycles after word 1 is visible, with
+//            matching, too.
 // Full       packets go to memory; FATAL when that is full. See `emx_input`.
 // Paths      from the switch's word 1, `out_room_i` and the host's request to the outputs: `emx_route` has the
 //            register.
@@ -82,7 +82,8 @@ module emx_core #(
   logic urgent, pres, pres_write, pres_value;
   logic [21:0] pres_addr;
 
-  logic next_valid, next_ready;
+  logic next_valid, next_ready, early_valid;
+  logic [38:0] early_word;
   logic [77:0] next_packet;
   logic [1:0] send_valid, send_ready;
   logic [1:0][77:0] send_packet;
@@ -114,6 +115,8 @@ module emx_core #(
       .mem_addr_o(req_addr[3]),
       .mem_wdata_o(req_wdata[3]),
       .mem_rdata_i(rdata),
+      .early_valid_o(early_valid),
+      .early_word_o(early_word),
       .urgent_o(urgent),
       .reply_valid_o(send_valid[1]),
       .reply_ready_i(send_ready[1]),
@@ -137,6 +140,8 @@ module emx_core #(
       .next_valid_i(next_valid),
       .next_ready_o(next_ready),
       .next_packet_i(next_packet),
+      .early_valid_i(early_valid),
+      .early_word_i(early_word),
       .system_link_i(system_link),
       .start_valid_o(start_valid),
       .start_ready_i(start_ready),

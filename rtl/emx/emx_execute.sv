@@ -1,20 +1,28 @@
 // Execution unit of EM-4/EM-X (EXU): runs a thread from its start to the instruction that ends it, without
 // interruption.
 //
-// Stages     fetch and execute. The word that was fetched executes in the next cycle, while the next one is fetched.
-// Start      taken in a cycle in which no thread runs or one ends; it loads r1, r2 and fp (r15). The other registers
-//            keep what the thread before left. `run_i` low: no thread begins.
-// Cycles     1; LD and ST 2; SEND 2, or 1 with FastSend; a jump that is taken 2. The end of a thread costs nothing.
-// Waiting    LD and ST for the data port, SEND for `send_ready_i`, both while the offer holds; then nothing is fetched.
-//            Otherwise a running thread asks for the fetch port in each cycle, as the paper's EM-4 keeps its memory.
-// Data port  a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. A store has
-//            tag 0.
+// Stages     fetch, arrival, execution: what is asked for in a cycle is there in the next one, and executes behind it,
+//            or waits in order. Three instructions are inside at most. An instruction executes in one cycle, to its
+//            end but for what LD and ST put into registers for the data port.
+// Start      taken where no thread runs or one ends, with its first fetch. It loads r1, r2 and fp (r15). The other
+//            registers keep what the thread before left. `run_i` low: no thread begins. Its first instruction executes
+//            2 cycles later.
+// Cycles     1. LD 2, and 3 where A, B or C of the next instruction names its register, or it is SEND. ST 1, but the
+//            port that it takes. SEND 2, or 1 with FastSend. A jump that is taken 3; but JAL, and a branch to a lower
+//            address, 2, as their target is fetched while they execute. Where such a branch is not taken, nothing is
+//            fetched, nor beside what ends a thread. A branch that ends a thread: a cycle more to the next one.
+// Fetch      a running thread asks in each cycle, as the paper's EM-4 keeps its memory, whether it has place or not;
+//            but where SEND has waited and no place is left, and where a thread ends.
+// Data port  asked from the cycle behind LD or ST until `mem_ready_i`; meanwhile nothing else executes. What was read
+//            is there in the next cycle. A store has tag 0.
+// Sending    SEND waits for `send_ready_i`, while its offer holds.
 // Faults     no instruction, one or a load or store outside what threads may touch, TRAP: the instruction changes
-//            nothing, and no instruction follows until reset. `fault_o` is a level.
-// Paths      from what was fetched to both ports and to SEND, and from `send_ready_i` and the start to the fetch: the
-//            unit is a part of `emx_pe`, whose pins are flip-flops.
-// Reset      ends the thread; registers 3 to 14 keep what they hold.
-// busy_o     a thread runs, or a pulse is out. SEND that waits is busy, too.
+//            nothing, and no instruction follows until reset. `fault_o` is a level. What was under way is done.
+// Paths      requests of memory come from flip-flops: an instruction's address by one adder, `fetch_valid_o` by two
+//            LUTs. From `mem_ready_i` to SEND's offer. Else from the readies to `start_ready_o` and flip-flops only.
+// Misuse     code that a thread writes: the three instructions behind the store may be the old ones.
+// Reset      ends the thread, and drops what it offers; registers 3 to 14 keep what they hold.
+// busy_o     a thread runs, an access waits, data come, or a pulse is out. SEND that waits is busy, too.
 // Source     paper, 2.1 and 2.2: threads that are not interrupted, and an instruction that sends a packet. Instruction
 //            set and stages are ours (public: EMC-Y makes a packet in a cycle, EMC-R in two).
 module emx_execute #(
@@ -64,19 +72,20 @@ module emx_execute #(
 );
   localparam bit [3:0] Fp = 4'd15;
 
-  // ---- the instruction at hand
+  // ---- the instructions inside
   logic running_q, halted_q;
-  logic have_q, fresh_q;  // it was fetched; in the last cycle
-  logic second_q;  // its second cycle: a load's data are here, or a packet was sent
-  logic [21:0] pc_q;
-  logic far_q;  // pc_q is of an address beyond 22 bits
-  logic [16:0] leap_q;  // what the jump of the last cycle adds to pc_q, else 0
-  logic [31:0] held_q, insn;
-  assign insn = fresh_q ? fetch_data_i : held_q;
+  logic [2:0] have_q;  // the one at hand, and two behind it
+  logic flight_q;  // one that was asked for in the last cycle
+  logic [31:0] insn_q, second_insn_q, third_insn_q;
+  logic [21:0] pc_q;  // of the one at hand
+  logic far_q;  // it is of an address beyond 22 bits
+  logic [21:0] fetched_q, next_q;  // what was asked for last, and what is next
+  logic full;
+  assign full = have_q[2] || (have_q[1] && flight_q);
 
   logic legal, is_alu, is_immediate, lui, load, store, branch, jal, jalr, send, tell, get, trap;
   emx_decode u_decode (
-      .op_i(insn[31:26]),
+      .op_i(insn_q[31:26]),
       .legal_o(legal),
       .alu_o(is_alu),
       .immediate_o(is_immediate),
@@ -114,18 +123,18 @@ module emx_execute #(
   logic [31:0] b, second, immediate;  // second: C of an operation on registers, else A
   logic [2:0] is_new;
   assign is_new = {fp_new_q, r2_new_q, r1_new_q};
-  assign second_index = (insn[31:30] == '0) ? insn[16:13] : insn[24:21];
-  assign b = operand(insn[20:17], bank_q[insn[20:17]], r1_q, r2_q, frame_o, is_new);
+  assign second_index = (insn_q[31:30] == '0) ? insn_q[16:13] : insn_q[24:21];
+  assign b = operand(insn_q[20:17], bank_q[insn_q[20:17]], r1_q, r2_q, frame_o, is_new);
   assign second = operand(second_index, bank_q[second_index], r1_q, r2_q, frame_o, is_new);
-  assign immediate = {{15{insn[16]}}, insn[16:0]};
+  assign immediate = {{15{insn_q[16]}}, insn_q[16:0]};
 
   // ---- results
   logic [31:0] computed, addr, result;
-  logic [21:0] next_pc;
+  logic [21:0] behind, target;
   logic taken, writes;
   emx_alu u_alu (
-      .op_i(insn[29:26]),
-      .computes_i(!insn[31]),
+      .op_i(insn_q[29:26]),
+      .computes_i(!insn_q[31]),
       .branch_i(branch),
       .immediate_i(is_immediate),
       .b_i(b),
@@ -135,17 +144,18 @@ module emx_execute #(
       .result_o(computed),
       .taken_o(taken)
   );
+  assign behind = pc_q + 22'd1;
+  assign target = pc_q + immediate[21:0];
   assign writes = is_alu || lui || load || jal || jalr || get;
   logic get_pe, get_time, get_depth;
-  assign get_pe = get && insn[16:0] == 17'(emx_pkg::SpecialPe);
-  assign get_time = get && insn[16:0] == 17'(emx_pkg::SpecialTime);
-  assign get_depth = get && insn[16:0] == 17'(emx_pkg::SpecialDepth);
-  assign result = (computed | ({32{load}} & mem_rdata_i) | ({32{get_time}} & time_i)) |
-                  ({32{jal || jalr}} & 32'(next_pc)) | ({32{get_depth}} & 32'(depth_i)) |
-                  ({32{get_pe}} & 32'(pe_i)) | {{16{lui}} & insn[15:0], 16'b0};
+  assign get_pe = get && insn_q[16:0] == 17'(emx_pkg::SpecialPe);
+  assign get_time = get && insn_q[16:0] == 17'(emx_pkg::SpecialTime);
+  assign get_depth = get && insn_q[16:0] == 17'(emx_pkg::SpecialDepth);
+  assign result = (computed | ({32{get_time}} & time_i)) | ({32{jal || jalr}} & 32'(behind)) |
+                  ({32{get_depth}} & 32'(depth_i)) | ({32{get_pe}} & 32'(pe_i)) | {{16{lui}} & insn_q[15:0], 16'b0};
 
   // ---- faults
-  logic pc_public, addr_public, faults;
+  logic pc_public, addr_public, unsound, astray;
   logic [3:0] cause;
   emx_public #(
       .AddrW(AddrW),
@@ -163,47 +173,64 @@ module emx_execute #(
       .addr_i  (addr),
       .public_o(addr_public)
   );
+  assign unsound = !pc_public || !legal || trap;
+  assign astray  = (load || store) && !addr_public;
   always_comb begin
     cause = '0;
     if (trap) cause = 4'(emx_pkg::FaultCauseTrap);
-    if ((load || store) && !addr_public) cause = 4'(emx_pkg::FaultCauseAddress);
+    if (astray) cause = 4'(emx_pkg::FaultCauseAddress);
     if (!legal) cause = 4'(emx_pkg::FaultCauseCode);
     if (!pc_public) cause = 4'(emx_pkg::FaultCauseFetch);
   end
 
+  // ---- what LD and ST leave for the data port
+  logic access_q, store_q, loads_q;  // loads_q: the data are on the pins
+  logic [3:0] asked_q, loaded_q;  // their registers
+  logic blocked, names, holds;
+  logic sent_q, waited_q;  // SEND's second cycle; it waited in the last cycle
+  assign blocked = access_q && !mem_ready_i;
+  assign names   = insn_q[24:21] == asked_q || insn_q[20:17] == asked_q || second_index == asked_q;
+  assign holds   = loads_q || sent_q || blocked || (access_q && !store_q && (names || send));
+
   // ---- the cycle
-  logic executes, sound, first_access, first_send, waits, done, jumps, ends, start;
-  assign executes = running_q && have_q;
-  assign faults = executes && cause != '0;
-  assign sound = executes && cause == '0;
-  assign first_access = sound && (load || store) && !second_q;
-  assign first_send = sound && send && !second_q;
-  assign waits = first_send && !send_ready_i;
-  assign done = sound && !first_access && !waits && !(first_send && !FastSend);
-  assign jumps = done && (jal || jalr || (branch && taken));
-  assign ends = done && insn[25] && !jumps;
-  assign start_ready_o = run_i && !halted_q && (!running_q || ends);
+  logic tries, executes, faults, done, leaves, jumps, ends, flush;
+  assign tries = running_q && have_q[0] && !holds;
+  assign send_valid_o = tries && send && pc_public;
+  assign send_packet_o = {insn_q[6:0], second, insn_q[13:7], b};
+  assign waits_send_o = send_valid_o && !send_ready_i;
+  assign executes = tries && !waits_send_o;
+  assign faults = executes && (unsound || astray);
+  assign done = executes && !unsound && !astray;
+  assign leaves = jal || jalr || (branch && taken);
+  assign jumps = executes && !unsound && leaves;
+  assign ends = done && insn_q[25] && !leaves;
+  assign flush = executes && (unsound || astray || leaves || insn_q[25]);
+
+  // ---- fetch: a start, the target of a jump that is probably taken, or the next one
+  logic is_branch, is_last, leads, begins, start, asked, comes;
+  logic [21:0] away;
+  assign is_branch = insn_q[31:28] == 4'b1001;  // as below, by the bits alone: it is quick
+  assign is_last = have_q[0] && insn_q[25] && !is_branch && insn_q[31:27] != 5'b10100;
+  assign leads = (is_branch && insn_q[16]) || insn_q[31:26] == 6'(emx_pkg::OpJal);
+  assign begins = start_valid_i && run_i && !halted_q && (!running_q || is_last);
+  assign fetch_valid_o = begins || (running_q && !is_last && !(full && waited_q));
+  assign fetch_addr_o = begins ? start_pc_i : (have_q[0] && leads) ? target : next_q;
+  assign start_ready_o = run_i && !halted_q && fetch_ready_i && (!running_q || (is_last && done));
   assign start = start_valid_i && start_ready_o;
-
-  assign mem_valid_o = first_access;
-  assign mem_write_o = store;
-  assign mem_addr_o = addr[21:0];
-  assign mem_wdata_o = {7'b0, second};
-  assign send_valid_o = first_send;
-  assign send_packet_o = {insn[6:0], second, insn[13:7], b};
-
-  // What is fetched while an instruction jumps or is not done is fetched again.
-  assign next_pc = pc_q + {{5{leap_q[16]}}, leap_q[16:1], leap_q[0] || executes};
-  assign fetch_valid_o = start || (running_q && !ends && !faults && !first_access && !waits);
-  assign fetch_addr_o = start ? start_pc_i : next_pc;
+  assign asked = fetch_valid_o && fetch_ready_i;
+  assign comes = start || (asked && !begins && ((have_q[0] && leads) ? jumps : !full && !flush));
+  assign away = jalr ? addr[21:0] : target;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       running_q <= 1'b0;
       halted_q <= 1'b0;
-      have_q <= 1'b0;
-      fresh_q <= 1'b0;
-      second_q <= 1'b0;
+      have_q <= '0;
+      flight_q <= 1'b0;
+      access_q <= 1'b0;
+      loads_q <= 1'b0;
+      sent_q <= 1'b0;
+      waited_q <= 1'b0;
       ret_valid_o <= 1'b0;
       tell_valid_o <= 1'b0;
       frame_o <= '0;
@@ -212,9 +239,14 @@ module emx_execute #(
       fault_code_o <= '0;
     end else begin
       running_q <= start || (running_q && !ends && !faults);
-      have_q <= (executes && !done) || (fetch_valid_o && fetch_ready_i && !jumps);
-      fresh_q <= fetch_valid_o && fetch_ready_i && (!executes || (done && !jumps));
-      second_q <= (first_access && mem_ready_i) || (first_send && send_ready_i && !FastSend);
+      if (flush) have_q <= '0;
+      else if (executes || !have_q[0]) have_q <= {1'b0, full, have_q[1] || flight_q};
+      else have_q <= {full, have_q[1] || flight_q, 1'b1};
+      flight_q <= comes;
+      access_q <= blocked || (done && (load || store));
+      loads_q <= access_q && !store_q && mem_ready_i;
+      sent_q <= done && send && !FastSend;
+      waited_q <= waits_send_o;
       ret_valid_o <= done;
       tell_valid_o <= done && tell;
       if (start) frame_o <= start_frame_i;
@@ -222,27 +254,42 @@ module emx_execute #(
         halted_q <= 1'b1;
         fault_cause_o <= cause;
         fault_pc_o <= pc_q;
-        fault_code_o <= (cause == 4'(emx_pkg::FaultCauseTrap)) ? insn[16:0] : '0;
+        fault_code_o <= (cause == 4'(emx_pkg::FaultCauseTrap)) ? insn_q[16:0] : '0;
       end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    held_q <= insn;
-    ret_pc_o <= pc_q;
-    ret_insn_o <= insn;
-    tell_data_o <= second;
-    if (start || !executes || (done && !jumps)) pc_q <= fetch_addr_o;
-    else if (jumps && jalr) pc_q <= addr[21:0];
+    if (executes || !have_q[0]) insn_q <= have_q[1] ? second_insn_q : fetch_data_i;
+    if (executes || !have_q[1]) second_insn_q <= have_q[2] ? third_insn_q : fetch_data_i;
+    if (!have_q[2]) third_insn_q <= fetch_data_i;
+    if (!have_q[0]) pc_q <= fetched_q;
+    else if (executes) pc_q <= behind;
     if (start) far_q <= 1'b0;
-    else if (jumps && jalr) far_q <= addr[31:22] != '0;
-    if (jumps && !jalr) leap_q <= insn[16:0];
-    else leap_q <= '0;
-    if (done && writes) begin
-      bank_q[insn[24:21]] <= result;
-      if (insn[24:21] == 4'd1) r1_new_q <= 1'b0;
-      if (insn[24:21] == 4'd2) r2_new_q <= 1'b0;
-      if (insn[24:21] == Fp) fp_new_q <= 1'b0;
+    else if (jumps) far_q <= jalr && addr[31:22] != '0;
+    fetched_q <= fetch_addr_o;
+    // Behind a fault or the end of a thread, it does not matter.
+    if (jumps && !(leads && asked)) next_q <= away;
+    else if (asked && (leads && have_q[0] ? jumps : begins || !full)) next_q <= fetch_addr_o + 22'd1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    ret_pc_o <= pc_q;
+    ret_insn_o <= insn_q;
+    tell_data_o <= second;
+    loaded_q <= asked_q;
+    if (!blocked) begin
+      store_q <= store;
+      asked_q <= insn_q[24:21];
+      mem_addr_o <= addr[21:0];
+      mem_wdata_o <= {7'b0, second};
+    end
+    if (loads_q || (executes && !unsound && writes && !load))
+      bank_q[loads_q?loaded_q : insn_q[24:21]] <= loads_q ? mem_rdata_i : result;
+    if (executes && !unsound && writes) begin
+      if (insn_q[24:21] == 4'd1) r1_new_q <= 1'b0;
+      if (insn_q[24:21] == 4'd2) r2_new_q <= 1'b0;
+      if (insn_q[24:21] == Fp) fp_new_q <= 1'b0;
     end
     if (start) begin
       {r1_new_q, r2_new_q, fp_new_q} <= '1;
@@ -251,23 +298,23 @@ module emx_execute #(
     end
   end
 
+  assign mem_valid_o = access_q;
+  assign mem_write_o = store_q;
   assign fault_o = halted_q;
   assign thread_o = running_q;
-  assign waits_send_o = waits;
-  assign busy_o = running_q || ret_valid_o || tell_valid_o;
+  assign busy_o = running_q || access_q || loads_q || ret_valid_o || tell_valid_o;
 
 `ifdef TSUNAGI_ASSERT
-  logic sent_q, asked_q;
+  logic blocked_q;
   logic [77:0] packet_q;
   always_ff @(posedge clk_i) begin
-    sent_q   <= !rst_i && waits;
-    asked_q  <= !rst_i && mem_valid_o && !mem_ready_i;
-    packet_q <= send_packet_o;
+    blocked_q <= !rst_i && blocked;
+    packet_q  <= send_packet_o;
     if (!rst_i) begin
-      assert (!sent_q || (send_valid_o && send_packet_o == packet_q));
-      assert (!asked_q || mem_valid_o);
+      assert (!waited_q || (send_valid_o && send_packet_o == packet_q));
+      assert (!blocked_q || mem_valid_o);
       assert (!(halted_q && running_q));
-      assert (!(mem_valid_o && fetch_valid_o));
+      assert (!(full && flight_q && have_q[2]));
     end
   end
 `endif

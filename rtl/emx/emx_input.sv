@@ -1,20 +1,22 @@
 // Input buffer unit of EM-4/EM-X (IBU): checks packets that arrive, does WRITE and READ without a thread where it may,
 // and queues the others, in order, with spill to memory and refill.
 //
-// Arrivals   from the switch, two words each, and from the host, whole. Two wait inside; they are decided strictly in
-//            order: form and range (refused with a reason), then bypass, then queue.
+// Arrivals   from the switch, two words each, and from the host, whole. They are decided strictly in order: form and
+//            range (refused with a reason), then bypass, then queue. With a bypass two wait inside; without, none.
 // su_room_o  a flip-flop: a packet that begins now finds a place. It depends on the memory port only, never on sending.
 // Bypass     a WRITE is one access; a READ is one, begun where `reply_ready_i` is high, and its answer follows in the
 //            next cycle. A READ without a place for its answer is queued.
 // Queues     one a level (`emx_queue`); `next_*` offers level 1 first, so an offer may change before it is taken.
 // Memory     in this order: the pair of accesses under way, the arrival's bypass, spill, refill; after SpillTurns
 //            spills a refill that waits goes before the next one. A request is taken where `mem_ready_i` is high.
+// early_*    word 0 of a packet that is alone in the unit, two cycles before it is offered: none is until then. It may
+//            be refused, or pass by.
 // urgent_o   the tail of a level has one place or none, or an arrival waits behind a bypass.
 // Full       FATAL: a spill is needed, and the level's ring in memory is full. It stays until reset, with `su_room_o`
 //            and `host_ready_o` low; nothing is lost.
 // Latency    1 cycle from word 1 to the offer, through an empty unit.
-// Host       a packet is taken where the switch's packets leave a place. After 14 of the switch's that went before it,
-//            and one that is on its way, the switch gets no room until it is in.
+// Host       a packet is taken where no word comes from the switch, whose packets leave a place. After 14 of the
+//            switch's that went before it, and one that is on its way, the switch gets no room until it is in.
 // Paths      from the switch's word 1 and from `reply_ready_i` to the memory port, and from the switch to
 //            `host_ready_o`: the unit is a part of `emx_pe`, whose pins are flip-flops.
 // Reset      drops all packets, those in memory, too.
@@ -48,6 +50,8 @@ module emx_input #(
     output logic [21:0] mem_addr_o,
     output logic [38:0] mem_wdata_o,
     input logic [38:0] mem_rdata_i,
+    output logic early_valid_o,
+    output logic [38:0] early_word_o,
     output logic urgent_o,
     output logic reply_valid_o,
     input logic reply_ready_i,
@@ -63,6 +67,7 @@ module emx_input #(
   localparam int BaseBit = AddrW - 3;  // of the rings' address
   localparam int LevelW = $clog2(HalfPackets + 1);
   localparam int TurnW = $clog2(SpillTurns + 1);
+  localparam bit Waits = WriteBypass || ReadBypass;  // for memory: else there is a place for each that comes
   localparam bit [1:0] Nothing = 2'd0;
   localparam bit [1:0] Bypass = 2'd1;
   localparam bit [1:0] Spill = 2'd2;
@@ -218,11 +223,11 @@ module emx_input #(
   assign has_place = expected < 2'd2 && 4'(least) > 4'(expected);
   assign host_overdue = host_valid_i && passed_q >= 4'd14;  // and one more is on its way
 
-  // With the host's packet, one whose word 0 is on the pins, and one that begins in this cycle, two wait at most.
+  // With the host's packet and one that begins in this cycle, two wait at most.
   logic [1:0] beside;
-  assign beside = held_q + 2'((su_valid_i && !su_last_i) || room_q);
+  assign beside = held_q + 2'(room_q);
   logic [LevelW-1:0] host_free_q;
-  assign host_ready_o = !from_su && beside < 2'd2 && 4'(host_free_q) > 4'(beside) && !fatal_q;
+  assign host_ready_o = !su_valid_i && beside < 2'd2 && 4'(host_free_q) > 4'(beside) && !fatal_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -245,7 +250,7 @@ module emx_input #(
       depth_o <= '0;
     end else begin
       half_q <= su_valid_i && !su_last_i;
-      held_q <= held_d;
+      held_q <= Waits ? held_d : '0;
       op_q <= (pair_ends || op == Bypass) ? Nothing : op;
       op_level_q <= op_level;
       if (granted && op != Bypass) second_access_q <= !second_access_q;
@@ -278,6 +283,8 @@ module emx_input #(
   end
 
   assign urgent_o = short != '0 || (held_q[1] && passes);
+  assign early_valid_o = su_valid_i && !su_last_i && held_q == '0 && depth_o == '0;
+  assign early_word_o = su_data_i;
   assign su_room_o = room_q;
   assign fatal_o = fatal_q;
   assign reply_packet_o = {answer_q, 7'b0, mem_rdata_i[31:0]};
@@ -288,6 +295,7 @@ module emx_input #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (held_q != 2'd3);
+      assert (Waits || held_d == '0);
       assert (!(held_q == 2'd2 && comes && !decided));
       assert (!(su_valid_i && su_last_i) || half_q);
       assert (!half_q || (su_valid_i && su_last_i));

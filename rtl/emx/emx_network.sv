@@ -51,6 +51,7 @@ module emx_network #(
     localparam int Input1 = RowBits == 0 ? 1 : 2 * Row / Rows;
 
     logic pe_valid, pe_last, pe_room;
+    logic [ 13:0] unused_place;
     logic [W-1:0] pe_data;
     emx_route #(
         .RowBits(RowBits)
@@ -66,6 +67,8 @@ module emx_network #(
         .out_data_o      (pe_data),
         .out_last_o      (pe_last),
         .out_room_i      (pe_room),
+        .here_o          (unused_place[6:0]),
+        .place_o         (unused_place[13:7]),
         .nowhere_o       (nowhere_o[pe]),
         .nowhere_packet_o(nowhere_packet_o[pe]),
         .busy_o          (busy[pe][0])

@@ -69,9 +69,10 @@ module emx_pe #(
 );
   // Taken in reset; so do the switch and the route.
   logic [9:0] pe_q;
-  logic [6:0] place, place_d;
-  assign place_d = emx_place_pkg::place_of(3'(RowBits), pe_i);
-  always_ff @(posedge clk_i) if (rst_i) {pe_q, place} <= {pe_i, place_d};
+  logic [6:0] here, place;
+  logic unused_row;
+  assign unused_row = ^place[6:3];
+  always_ff @(posedge clk_i) if (rst_i) pe_q <= pe_i;
 
   logic [3:0] busy;
   logic run;
@@ -97,7 +98,7 @@ module emx_pe #(
   ) u_switch (
       .clk_i,
       .rst_i,
-      .column_i(place_d[2:0]),
+      .column_i(place[2:0]),
       .link_in_valid_i,
       .link_in_vc_i,
       .link_in_data_i,
@@ -134,6 +135,8 @@ module emx_pe #(
       .out_data_o(pe_data),
       .out_last_o(pe_last),
       .out_room_i(pe_room),
+      .here_o(here),
+      .place_o(place),
       .nowhere_o(refused_valid[2]),
       .nowhere_packet_o(refused_packet[2]),
       .busy_o(busy[1])
@@ -231,8 +234,8 @@ module emx_pe #(
       .host_rsp_err_o,
       .irq_o,
       .pe_i(pe_q),
-      .column_i(place[2:0]),
-      .row_i(place[6:3]),
+      .column_i(here[2:0]),
+      .row_i(here[6:3]),
       .run_o(run),
       .mem_valid_o(mem_valid),
       .mem_ready_i(mem_ready),

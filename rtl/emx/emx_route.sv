@@ -2,11 +2,14 @@
 //
 // Purpose    in word 0, PE becomes {1, outputs}, the next hop's in bit 0; PE = 1 is here. Word 1 passes as it is. The
 //            path is a function of sender and receiver, so packets of a pair keep their order.
-// Handshake  room, as of cut_through with one channel, on both sides. pe_i, the own number, is taken in reset.
+// Handshake  room, as of cut_through with one channel: in_room_o is out_room_i, as the register here is that of the
+//            link behind. pe_i, the own number, is taken in reset.
+// Places     here_o is the own one, {row, column}; place_o is, in reset, what here_o becomes: one divider makes it and
+//            the receivers'.
 // Latency    one cycle; a packet in two cycles.
-// Full       one packet waits here, its word 0 in the register that will show it; then in_room_o is low.
+// Full       nothing waits here.
 // Misuse     a receiver that does not exist: both words are taken, and nowhere_o pulses with the packet, word 0 above.
-//            A packet without room is drained. Word 1 that does not follow directly: assertions only.
+//            A packet without room, and word 1 that does not follow directly: assertions only.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while in_valid_i is clear.
 // Source     paper, 2.1: circular omega of 5 columns. Numbers, and the choice among the paths of a pair, are ours: see
 //            src/emx/golden/route.rs.
@@ -25,6 +28,8 @@ module emx_route #(
     output logic [  W-1:0] out_data_o,
     output logic           out_last_o,
     input  logic           out_room_i,
+    output logic [    6:0] here_o,
+    output logic [    6:0] place_o,
     output logic           nowhere_o,
     output logic [2*W-1:0] nowhere_packet_o,
     output logic           busy_o
@@ -57,46 +62,38 @@ module emx_route #(
     path = 10'((longest << least) >> (RowBits + emx_pkg::SizeColumns - 1));
   endfunction
 
-  logic head, known, arrive, goes, second;
-  logic waits_q;  // a packet that is not yet shown
-  logic rest_comes_q;  // its word 1 is on the link, or that of the packet that is shown
-  logic late_q;  // the next word of out_data_o is behind it, in rest_q
-  logic refused_q;
+  logic head, known, second, refused_q;
   logic [9:0] pe;
   logic [6:0] there, here_q;
-  logic [W-1:0] data, rest_q, first_q;
+  logic [W-1:0] data, first_q;
 
   assign head = in_valid_i && !in_last_i;
   assign pe = in_data_i[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
   assign known = int'(pe) < Pes;
-  assign arrive = head && known && in_room_o;
   assign second = out_valid_o && !out_last_o;
-  assign goes = (waits_q || arrive) && !second && out_room_i;
   assign there = emx_place_pkg::place_of(3'(RowBits), rst_i ? pe_i : pe);
   always_comb begin
     data = in_data_i;
     if (head) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here_q, there);
   end
-  assign in_room_o = !waits_q;
+  assign in_room_o = out_room_i;
+  assign here_o = here_q;
+  assign place_o = there;
 
   always_ff @(posedge clk_i) begin
-    if (arrive || second || late_q) out_data_o <= late_q ? rest_q : data;
-    if (arrive || rest_comes_q) rest_q <= data;
+    if (in_valid_i) out_data_o <= data;
     if (head) first_q <= in_data_i;
     if (in_valid_i && refused_q) nowhere_packet_o <= {first_q, in_data_i};
     if (rst_i) begin
       here_q <= there;
-      {waits_q, rest_comes_q, late_q, out_valid_o, out_last_o, refused_q, nowhere_o} <= '0;
+      {out_valid_o, out_last_o, refused_q, nowhere_o} <= '0;
     end else begin
-      waits_q <= (waits_q || arrive) && !goes;
-      rest_comes_q <= arrive;
-      late_q <= waits_q ? goes : arrive && second;
-      out_valid_o <= goes || second;
+      out_valid_o <= (head && known) || second;
       out_last_o <= second;
       {refused_q, nowhere_o} <= {head && !known, refused_q};
     end
   end
-  assign busy_o = waits_q || out_valid_o || refused_q || nowhere_o;
+  assign busy_o = out_valid_o || refused_q || nowhere_o;
 
 `ifdef TSUNAGI_ASSERT
   logic inside_q;

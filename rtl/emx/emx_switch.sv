@@ -69,7 +69,8 @@ module emx_switch #(
       .N       (3),
       .Channels(emx_pkg::SizeChannels),
       .Packets (Packets),
-      .W       (W)
+      .W       (W),
+      .Single  (4'b0100)
   ) u_cut_through (
       .clk_i      (clk_i),
       .rst_i      (rst_i),

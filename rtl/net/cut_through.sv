@@ -25,7 +25,8 @@ module cut_through #(
     parameter int N = 3,  // inputs and outputs, 1 to 4
     parameter int Channels = 3,  // of a link, 1 to 4
     parameter int Packets = 2,  // that an input holds for each channel, 1 to 4
-    parameter int W = 39  // bits a word
+    parameter int W = 39,  // bits a word
+    parameter bit [3:0] Single = 4'd0  // inputs that have channel 0 alone, by bit
 ) (
     input  logic                       clk_i,
     input  logic                       rst_i,
@@ -63,10 +64,14 @@ module cut_through #(
   logic [N-1:0] granted, drained, in_busy;
 
   for (genvar i = 0; i < N; i++) begin : gen_in
-    assign granted[i] = grant[i] != '0;
+    localparam int Own = Single[i] ? 1 : Channels;
+    logic [Own-1:0] room;
+    assign granted[i]   = grant[i] != '0;
+    assign in_room_o[i] = Channels'(room);
     cut_through_input #(
         .N       (N),
-        .Channels(Channels),
+        .Channels(Own),
+        .Beyond  (Channels),
         .Packets (Packets),
         .W       (W)
     ) u_input (
@@ -78,7 +83,7 @@ module cut_through #(
         .last_i   (in_last_i[i]),
         .out_i    (in_out_i[i]),
         .to_i     (in_to_i[i]),
-        .room_o   (in_room_o[i]),
+        .room_o   (room),
         .open_i   (open),
         .request_o(request[i]),
         .next_o   (next[i]),

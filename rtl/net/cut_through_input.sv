@@ -12,26 +12,27 @@
 module cut_through_input #(
     parameter int N = 3,
     parameter int Channels = 3,
+    parameter int Beyond = 3,  // channels of an output
     parameter int Packets = 2,
     parameter int W = 39
 ) (
-    input  logic                              clk_i,
-    input  logic                              rst_i,
-    input  logic                              valid_i,
-    input  logic [         1:0]               vc_i,
-    input  logic [       W-1:0]               data_i,
-    input  logic                              last_i,
-    input  logic [       N-1:0]               out_i,
-    input  logic [         1:0]               to_i,
-    output logic [Channels-1:0]               room_o,
-    input  logic [       N-1:0][Channels-1:0] open_i,
-    output logic [       N-1:0]               request_o,
-    output logic [       N-1:0]               next_o,
-    output logic [         1:0]               to_o,
-    input  logic                              grant_i,
-    output logic [       W-1:0]               word_o,
-    output logic                              drained_o,
-    output logic                              busy_o
+    input  logic                            clk_i,
+    input  logic                            rst_i,
+    input  logic                            valid_i,
+    input  logic [         1:0]             vc_i,
+    input  logic [       W-1:0]             data_i,
+    input  logic                            last_i,
+    input  logic [       N-1:0]             out_i,
+    input  logic [         1:0]             to_i,
+    output logic [Channels-1:0]             room_o,
+    input  logic [       N-1:0][Beyond-1:0] open_i,
+    output logic [       N-1:0]             request_o,
+    output logic [       N-1:0]             next_o,
+    output logic [         1:0]             to_o,
+    input  logic                            grant_i,
+    output logic [       W-1:0]             word_o,
+    output logic                            drained_o,
+    output logic                            busy_o
 );
   localparam int PtrW = Packets > 2 ? 2 : 1;
   localparam int Slots = 1 << PtrW;
@@ -48,7 +49,7 @@ module cut_through_input #(
 
   assign head = valid_i && !last_i;
   assign room = 4'(room_o);
-  assign good = out_i != '0 && room[vc_i] && int'(to_i) < Channels;
+  assign good = out_i != '0 && room[vc_i] && int'(to_i) < Beyond;
   assign came_change = to_i ^ vc_i;
   assign arrive = head && good;
   assign drained_o = head && !good;
@@ -72,7 +73,7 @@ module cut_through_input #(
     assign tos[v] = change ^ 2'(v);
     always_comb begin
       open = '0;
-      for (int o = 0; o < N; o++) for (int c = 0; c < Channels; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
+      for (int o = 0; o < N; o++) for (int c = 0; c < Beyond; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
     end
     assign opens[v] = out & open;
     assign could[v] = opens[v] != '0;

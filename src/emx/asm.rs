@@ -575,14 +575,17 @@ pub fn listing(image: &Image, cycles: impl Fn(u32) -> Option<String>) -> String 
     listing::listing(&image.sources, rows.into_iter())
 }
 
-/// The cycles of the instruction at an address, where nothing waits; a branch has those of the jump behind a slash.
+/// The cycles of the instruction at an address, where nothing waits; a branch to a higher address has those of the jump
+/// behind a slash.
 pub fn cycles(image: &Image, fast_send: bool, at: u32) -> Option<String> {
     let insn = Insn::decode(image.words.get(&at)?.0)?;
     Some(match insn.op().name {
         "ld" | "st" => "2".to_owned(),
         "send" if !fast_send => "2".to_owned(),
-        "jal" | "jalr" => "2".to_owned(),
-        "beq" | "bne" | "blt" | "bge" => "1/2".to_owned(),
+        "jal" => "2".to_owned(),
+        "jalr" => "3".to_owned(),
+        "beq" | "bne" | "blt" | "bge" if insn.value(Field::Branch) < 0 => "2".to_owned(),
+        "beq" | "bne" | "blt" | "bge" => "1/3".to_owned(),
         _ => "1".to_owned(),
     })
 }
@@ -680,7 +683,7 @@ mod tests {
             lines[2].starts_with("00000000 ") && lines[2].contains("2  l: ld r3, 0(r4)  # load"),
             "{text}"
         );
-        assert!(lines[3].contains("1/2  bnez r3, l"), "{text}");
+        assert!(lines[3].contains(" 2  bnez r3, l"), "{text}");
         assert!(lines[5].contains("> ori r1, r1, 9029"), "{text}");
     }
 }

@@ -62,7 +62,7 @@ impl Field {
         (value as u32 & ((1 << width) - 1)) << low
     }
 
-    fn extract(self, word: u32) -> i32 {
+    pub fn extract(self, word: u32) -> i32 {
         let (low, width) = self.place();
         let top = word << (32 - low - width);
         if self.is_signed() {

@@ -224,7 +224,7 @@ fn latency(unit: &Unit, cases: &mut Cases) {
     let special = Packet::to(Kind::of(TYPE_USER5), global(1, 0x234), 5);
     let one = thread(Kind::THREAD, 1, 5);
     let two = thread(Kind::matching(true), 2, 5);
-    for (name, packet, cycles) in [("special", special, 2), ("one", one, 3), ("two", two, 4)] {
+    for (name, packet, cycles) in [("special", special, 4), ("one", one, 4), ("two", two, 4)] {
         cases.case(From::Random1, format!("{} {name}", unit.dut.name), |run| {
             let mut rig = Rig::new(run, unit, Gaps::None)?;
             if packet.kind.is_matching() {
@@ -393,7 +393,7 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            // A thread is fetched a cycle after its start.
+            // Nothing is read before a packet is whole.
             (Latency, &[], &|cases| checks(&unit::<TwinCoreLatency>(), cases)),
             // The input buffer goes before the thread, urgent or not.
             (Free, &[], &|cases| checks(&unit::<TwinCoreFree>(), cases)),

@@ -26,6 +26,8 @@ rules!(
     Reply
     /// Packets leave in order, those of level 1 first.
     Next
+    /// Word 0 of a packet that is alone is shown at once, and nothing is offered in the next cycle.
+    Early
     /// Packets go to memory and come back where the model allows it, both words in turn.
     Spill
     /// A refill that waits goes first after so many spills.
@@ -62,6 +64,7 @@ struct Out {
     room: bool,
     host_ready: bool,
     next: Option<Packet>,
+    early: Option<u64>,
     access: Option<Access>,
     urgent: bool,
     reply: Option<Packet>,
@@ -95,6 +98,7 @@ fn seen(dut: &impl EmxInputPorts) -> Out {
         room: dut.su_room_o().is_set(),
         host_ready: dut.host_ready_o().is_set(),
         next: dut.next_valid_o().is_set().then(|| packet(dut.next_packet_o())),
+        early: dut.early_valid_o().is_set().then(|| dut.early_word_o().get()),
         access: dut.mem_valid_o().is_set().then(access),
         urgent: dut.urgent_o().is_set(),
         reply: dut.reply_valid_o().is_set().then(|| packet(dut.reply_packet_o())),
@@ -161,6 +165,7 @@ struct Model {
 #[derive(Default)]
 struct Last {
     reply_ready: bool,
+    early: bool,
     depth: usize,
     /// A spill was wanted, and the memory for packets was full.
     full: bool,
@@ -232,6 +237,7 @@ impl Model {
         Rule::Spill.same("spilled", std::mem::take(&mut self.spilled), seen.spilled)?;
         Rule::Bypass.same("bypassed", std::mem::take(&mut self.bypassed), seen.bypassed)?;
         self.room(inputs, seen)?;
+        self.early(inputs, seen)?;
         let waits = self.pending.len();
         let from_host = inputs.host.filter(|_| seen.host_ready);
         self.pending.extend(arrival.or(from_host));
@@ -244,6 +250,14 @@ impl Model {
         self.prompt(inputs, seen)?;
         self.last.reply_ready = inputs.reply_ready;
         Ok(read)
+    }
+
+    fn early(&mut self, inputs: &In, seen: &Out) -> Result<(), Fault> {
+        let alone = self.pending.is_empty() && seen.depth == 0;
+        let word = inputs.su.filter(|(_, last)| alone && !last).map(|(word, _)| word);
+        Rule::Early.same("word 0", word, seen.early)?;
+        let before = std::mem::replace(&mut self.last.early, seen.early.is_some());
+        Rule::Early.holds(!(before && seen.next.is_some()), || "another is offered".into())
     }
 
     /// What became of arrivals in the last cycle.
@@ -697,6 +711,8 @@ fn each_twin_is_caught() {
             (Next, &[], &|cases| checks(&unit::<TwinInputLevel>(), cases)),
             // A packet overtakes one that comes back from memory, and is lost.
             (Next, late, &|cases| checks(&unit::<TwinInputOvertakes>(), cases)),
+            // A packet that comes back from memory stands before it.
+            (Early, &[], &|cases| checks(&unit::<TwinInputEarly>(), cases)),
             (Spill, &[], &|cases| checks(&unit::<TwinInputPlace>(), cases)),
             // Spills go first, however long a refill waits.
             (Turns, &[], &|cases| checks(&unit::<TwinInputTurns>(), cases)),

@@ -22,7 +22,7 @@ rules!(
     Start
     /// An access is that of the model.
     Access
-    /// The presence bit changes with the access that follows the look at the slot, and then only.
+    /// The presence bit is set with the operand's write, or cleared with an access behind that of the link.
     Presence
     /// Packets that meet one of their own side are refused, and no others.
     Refused
@@ -37,6 +37,8 @@ rules!(
 #[derive(Clone, Default)]
 struct In {
     next: Option<Packet>,
+    /// It is offered two cycles later, or never.
+    early: Option<Packet>,
     link: u32,
     start_ready: bool,
     mem_ready: bool,
@@ -57,6 +59,9 @@ struct Out {
 fn set(dut: &impl EmxMatchingPorts, inputs: &In) {
     dut.next_valid_i().set_bool(inputs.next.is_some());
     set_packet(dut.next_packet_i(), 0, inputs.next);
+    dut.early_valid_i().set_bool(inputs.early.is_some());
+    dut.early_word_i()
+        .set(inputs.early.map_or(0x2a_dead_beef, |packet| packet.words()[0]));
     dut.system_link_i().set(inputs.link.into());
     dut.start_ready_i().set_bool(inputs.start_ready);
     dut.mem_ready_i().set_bool(inputs.mem_ready);
@@ -96,8 +101,12 @@ fn matching<U: EmxMatchingUnit + 'static>() -> Dut<In, Out> {
 #[derive(Clone, Debug)]
 enum Due {
     Access(Access),
-    /// The access that follows the look at the slot, and the new presence bit.
-    Settle(Access, bool),
+    /// The link was read.
+    Decide,
+    /// All was read; the slot is emptied.
+    Clear(Access),
+    /// The operand goes to its slot.
+    Store(Access),
     Refuse(Packet),
     Start(Start),
 }
@@ -107,6 +116,8 @@ struct Model {
     memory: Memory,
     written: Memory,
     due: VecDeque<Due>,
+    /// Cycles until the packet of an early word 0 is offered, or will never be.
+    comes: Option<u32>,
     refused: Option<(u32, Packet)>,
     held: u16,
     starts: u64,
@@ -119,6 +130,7 @@ impl Model {
             written: memory.clone(),
             memory,
             due: VecDeque::new(),
+            comes: None,
             refused: None,
             held: 0,
             starts: 0,
@@ -129,33 +141,40 @@ impl Model {
     fn reset(&mut self) {
         self.memory = self.written.clone();
         self.due.clear();
+        self.comes = None;
         (self.refused, self.held) = (None, 0);
     }
 
-    /// What follows of a packet.
-    fn take(&mut self, packet: &Packet) {
-        let outcome = take(packet, &mut self.memory);
-        let read = |addr| Access { addr, write: None };
-        let (slot, link) = (read(packet.addr), read(packet.frame()));
-        let matches = packet.kind.is_matching();
-        if matches {
-            self.due.push_back(Due::Access(slot));
+    /// What a packet needs of memory, by its word 0.
+    fn look(&mut self, packet: &Packet) {
+        let read = |addr| Due::Access(Access { addr, write: None });
+        if packet.kind.is_matching() {
+            self.due.extend([read(packet.addr), read(packet.frame())]);
+        } else if packet.kind.kind() == TYPE_THREAD {
+            self.due.extend([read(packet.frame()), Due::Decide]);
         }
-        match outcome {
+    }
+
+    /// What follows of a packet.
+    fn take(&mut self, packet: &Packet) -> Vec<Due> {
+        let slot = Access {
+            addr: packet.addr,
+            write: None,
+        };
+        match take(packet, &mut self.memory) {
             Outcome::Waits => {
                 let write = Some(self.memory.word(packet.addr));
-                self.due.push_back(Due::Settle(Access { write, ..slot }, true));
+                vec![Due::Store(Access { write, ..slot })]
             }
-            Outcome::Refused(_) => self.due.push_back(Due::Refuse(*packet)),
+            Outcome::Refused(_) => vec![Due::Refuse(*packet)],
             Outcome::Start(start) => {
-                if matches {
-                    self.due.push_back(Due::Settle(link, false));
-                    self.meetings += 1;
-                } else if packet.kind.kind() == TYPE_THREAD {
-                    self.due.push_back(Due::Access(link));
-                }
                 let pc = start.pc.min(ADDR_MASK);
-                self.due.push_back(Due::Start(Start { pc, ..start }));
+                let start = Due::Start(Start { pc, ..start });
+                if !packet.kind.is_matching() {
+                    return vec![start];
+                }
+                self.meetings += 1;
+                vec![Due::Clear(slot), start]
             }
         }
     }
@@ -163,27 +182,59 @@ impl Model {
     fn step(&mut self, inputs: &In, seen: &Out) -> Result<(), Fault> {
         Rule::Refused.same("refused", self.refused.take(), seen.refused)?;
         Rule::Held.same("operands that wait", self.held, seen.held)?;
-        Rule::Latency.same("ready for a packet", self.due.is_empty(), seen.next_ready)?;
-        if let Some(packet) = inputs.next.filter(|_| seen.next_ready) {
-            self.take(&packet);
+        let is_idle = self.due.is_empty() && self.comes.is_none();
+        let takes = is_idle || self.comes == Some(0);
+        Rule::Latency.same("ready for a packet", takes, seen.next_ready)?;
+        let taken = inputs.next.filter(|_| takes);
+        let early = inputs.early.filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD);
+        let never = self.comes == Some(0) && taken.is_none();
+        let mut behind = Vec::new();
+        if let Some(packet) = taken {
+            if is_idle {
+                self.look(&packet);
+                behind.extend(self.due.drain(..));
+            }
+            behind.extend(self.take(&packet));
+            // Where all was read, it is known in this cycle whether the partner is there.
+            let at_once = matches!(behind.first(), Some(Due::Clear(_) | Due::Refuse(_)));
+            if self.due.is_empty() && at_once {
+                self.due.extend(behind.drain(..));
+            }
+        } else if let Some(packet) = early {
+            self.look(&packet);
+            self.comes = Some(2);
         }
+        self.shown(inputs, seen)?;
+        self.edge(inputs, seen)?;
+        if never {
+            self.due.clear();
+        }
+        self.due.extend(behind);
+        self.comes = self.comes.and_then(|cycles| cycles.checked_sub(1));
+        Ok(())
+    }
+
+    /// What the unit is to show in this cycle.
+    fn shown(&self, inputs: &In, seen: &Out) -> Result<(), Fault> {
         let (mut access, mut start, mut presence) = (None, None, None);
         match self.due.front() {
             Some(Due::Access(due)) => access = Some(*due),
-            Some(&Due::Settle(due, present)) => {
+            Some(&Due::Clear(due)) => {
                 access = Some(due);
-                presence = Some((due, present)).filter(|_| inputs.mem_ready);
+                presence = Some((due.addr, false)).filter(|_| inputs.mem_ready);
+            }
+            Some(&Due::Store(due)) => {
+                access = Some(due);
+                presence = Some((due.addr, true)).filter(|_| inputs.mem_ready);
             }
             Some(Due::Start(due)) => start = Some(*due),
-            Some(Due::Refuse(_)) | None => {}
+            Some(Due::Refuse(_) | Due::Decide) | None => {}
         }
         Rule::Latency.same("asks for memory", access.is_some(), seen.access.is_some())?;
         Rule::Access.same("access", access, seen.access)?;
         Rule::Latency.same("offers a start", start.is_some(), seen.start.is_some())?;
         Rule::Start.same("start", start, seen.start)?;
-        let bit = presence.map(|(_, present)| present);
-        Rule::Presence.same("presence bit", bit, seen.presence.map(|(_, present)| present))?;
-        self.edge(inputs, seen)
+        Rule::Presence.same("presence bit", presence, seen.presence)
     }
 
     fn edge(&mut self, inputs: &In, seen: &Out) -> Result<(), Fault> {
@@ -199,21 +250,16 @@ impl Model {
         }
         let goes = match self.due.front() {
             None => false,
-            Some(Due::Access(_) | Due::Settle(..)) => inputs.mem_ready,
-            Some(Due::Refuse(_)) => true,
+            Some(Due::Access(_) | Due::Store(_) | Due::Clear(_)) => inputs.mem_ready,
+            Some(Due::Refuse(_) | Due::Decide) => true,
             Some(Due::Start(_)) => inputs.start_ready,
         };
         match goes.then(|| self.due.pop_front()).flatten() {
-            Some(Due::Settle(_, present)) => {
-                self.held = if present {
-                    self.held.wrapping_add(1)
-                } else {
-                    self.held.wrapping_sub(1)
-                };
-            }
+            Some(Due::Store(_)) => self.held = self.held.wrapping_add(1),
+            Some(Due::Clear(_)) => self.held = self.held.wrapping_sub(1),
             Some(Due::Refuse(packet)) => self.refused = Some((REASON_OVERRUN, packet)),
             Some(Due::Start(_)) => self.starts += 1,
-            Some(Due::Access(_)) | None => {}
+            Some(Due::Access(_) | Due::Decide) | None => {}
         }
         Ok(())
     }
@@ -277,6 +323,8 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
     let mut source = run.pacer(gaps.at_source(), "packets");
     let mut sinks = ["starts", "memory"].map(|name| run.pacer(gaps.at_sink(), name));
     let (mut read, mut offer) = (None, some_packet(&mut rng));
+    // Announced, and the cycles until it is offered.
+    let mut coming: Option<(Packet, u32)> = None;
     let mut last = In::default();
     for cycle in 0..3000 {
         let [start_ready, mem_ready] = sinks.each_mut().map(|pacer| pacer.step());
@@ -284,8 +332,18 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
         if rng.chance(1, 4) {
             offer = some_packet(&mut rng);
         }
+        // One that was announced comes, or was refused.
+        let next = match coming {
+            Some((packet, 1)) => Some(packet).filter(|_| rng.chance(3, 4)),
+            Some(_) => None,
+            None => source.step().then_some(offer),
+        };
+        coming = coming.and_then(|(packet, cycles)| (cycles > 1).then_some((packet, cycles - 1)));
+        let early = (next.is_none() && coming.is_none() && rng.chance(1, 2)).then(|| some_packet(&mut rng));
+        coming = coming.or(early.map(|packet| (packet, 2)));
         let inputs = In {
-            next: source.step().then_some(offer),
+            next,
+            early,
             link: model.memory.data(0),
             start_ready,
             mem_ready,
@@ -294,10 +352,12 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
         if cycle < 2 || (resets && rng.chance(1, 200)) {
             bench.reset(&inputs);
             model.reset();
+            coming = None;
             last = inputs;
             continue;
         }
-        let asks = [&last, &inputs].iter().any(|inputs| inputs.next.is_some()) || inputs.link != last.link;
+        let offers = |inputs: &In| inputs.next.is_some() || inputs.early.is_some();
+        let asks = offers(&last) || offers(&inputs) || inputs.link != last.link;
         let seen = bench.step(&inputs, asks).map_err(|fault| fault.at(cycle))?;
         model.step(&inputs, &seen).map_err(|fault| fault.at(cycle))?;
         if inputs.next.is_some() && seen.next_ready {
@@ -307,7 +367,7 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
         let granted = seen.access.filter(|_| mem_ready);
         read = granted.map(|access| model.written.host_read(access.addr & 0x3fff));
         // Threads give frames other links.
-        if model.due.is_empty() && rng.chance(1, 8) {
+        if model.due.is_empty() && model.comes.is_none() && rng.chance(1, 8) {
             let frame = SIZE_FRAME * rng.below(4) as u32;
             let word = link(&mut rng);
             model.memory.write(frame, word);
@@ -361,6 +421,12 @@ fn each_twin_is_caught() {
             }),
             // A refusal delays the next packet.
             (Latency, &[], &|cases| checks(&matching::<TwinMatchingPause>(), cases)),
+            // A packet that was refused starts a thread all the same.
+            (Latency, &[Start, Gating], &|cases| {
+                checks(&matching::<TwinMatchingNever>(), cases)
+            }),
+            // What was asked for early counts as read.
+            (Access, &[], &|cases| checks(&matching::<TwinMatchingAsked>(), cases)),
             (Held, &[], &|cases| checks(&matching::<TwinMatchingHeld>(), cases)),
             (Gating, &[], &|cases| checks(&matching::<TwinMatchingRest>(), cases)),
         ],

@@ -1,4 +1,4 @@
-//! `emx_route`: the receiver's number becomes the path to it, in lock step with the golden switch of one port.
+//! `emx_route`: the receiver's number becomes the path to it, in lock step with the golden paths, a cycle later.
 
 use support::this_test;
 use testbenches::gate::Pair;
@@ -8,7 +8,6 @@ use tsunagi::emx::golden::route::Shape;
 use tsunagi::emx::packet::Packet;
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer};
-use tsunagi::net::cut_through::{Arrival, CutThrough};
 use verilated::{Input as _, Port as _};
 
 use crate::rig::{Feed, packet, some_packet};
@@ -18,7 +17,7 @@ rules!(
     Path
     /// All else of a packet is as it came.
     Word
-    /// A packet begins as soon as it may, and there is room for one as long as there is a place.
+    /// A packet begins in the next cycle, and there is room for one where there is room beyond.
     Begin
     /// A packet for a receiver that does not exist is refused, and no other.
     Nowhere
@@ -102,11 +101,12 @@ pub fn paths(run: &Run, router: &Router, from: u32) -> Result<Vec<u16>, Fault> {
     Ok(found.iter().map(path).collect())
 }
 
-/// The model: a switch of one port, and the packet that is refused in this cycle.
+/// The model.
 struct Model {
     shape: Shape,
     pe: u32,
-    passes: CutThrough,
+    /// Due in this cycle: a word, and whether it is the last one; a packet that is refused.
+    shown: Option<(u64, bool)>,
     nowhere: Option<Packet>,
 }
 
@@ -115,35 +115,29 @@ impl Model {
         Model {
             shape,
             pe,
-            passes: CutThrough::new(1, 1, 1),
+            shown: None,
             nowhere: None,
         }
     }
 
     fn step(&mut self, inputs: &In, feed: &Feed<Packet>, seen: &Out) -> Result<(), Fault> {
-        let want = self.passes.leaving(0);
-        Rule::Begin.same("last", want.map(|word| word.last), seen.word.map(|(_, last)| last))?;
-        if let (Some(want), Some((got, _))) = (want, seen.word) {
-            let [want, got] = [want.word, got].map(|word| Packet::of([word, 0]));
+        let want = self.shown;
+        Rule::Begin.same("last", want.map(|(_, last)| last), seen.word.map(|(_, last)| last))?;
+        if let (Some((want, _)), Some((got, _))) = (want, seen.word) {
+            let [want, got] = [want, got].map(|word| Packet::of([word, 0]));
             let bare = |packet| Packet { pe: 0, ..packet };
             Rule::Word.same("word", bare(want), bare(got))?;
             Rule::Path.same("path", want.pe, got.pe)?;
         }
-        Rule::Begin.same("room", self.passes.has_room(0, 0), seen.room)?;
+        Rule::Begin.same("room", inputs.room, seen.room)?;
         Rule::Nowhere.same("refused", self.nowhere, seen.nowhere)?;
         let route = |packet: &Packet| self.shape.route(self.pe, packet.pe.into());
-        let arrival = |packet: Packet| {
-            let path = route(&packet);
-            let pe = path.map_or(0, |path| path.0);
-            Arrival {
-                channel: 0,
-                output: path.map(|_| 0),
-                beyond: 0,
-                words: Packet { pe, ..packet }.words(),
-            }
-        };
         self.nowhere = feed.second().filter(|packet| route(packet).is_none());
-        self.passes.step(&[feed.first().map(arrival)], |_, _| inputs.room);
+        let sent = |(packet, last): (Packet, bool)| {
+            let pe = route(&packet)?.0;
+            Some(word((Packet { pe, ..packet }, last)))
+        };
+        self.shown = feed.now().and_then(sent);
         Ok(())
     }
 }
@@ -162,11 +156,13 @@ fn exercise(
     let mut feed = Feed::default();
     let mut source = run.pacer(gaps.at_source(), "source");
     let mut sink = run.pacer(gaps.at_sink(), "sink");
+    let mut before = None;
+    let mut room = true;
     for cycle in 0..cycles {
         let inputs = In {
             pe: model.pe,
             word: feed.now().map(word),
-            room: Pacer::step(&mut sink),
+            room,
         };
         let to = moves(&mut rng, cycle);
         if cycle < 2 || to.is_some() {
@@ -175,11 +171,13 @@ fn exercise(
             (model, feed) = (Model::new(router.shape, pe), Feed::default());
             continue;
         }
-        let seen = bench
-            .step(&inputs, inputs.word.is_some())
-            .map_err(|fault| fault.at(cycle))?;
+        // `in_room_o` follows `out_room_i` at once.
+        let asks = inputs.word.is_some() || before.replace(inputs.room) != Some(inputs.room);
+        let seen = bench.step(&inputs, asks).map_err(|fault| fault.at(cycle))?;
         model.step(&inputs, &feed, &seen).map_err(|fault| fault.at(cycle))?;
-        let goes = source.step() && seen.room;
+        // A packet begins in a cycle in which room is high.
+        room = Pacer::step(&mut sink);
+        let goes = source.step() && room;
         feed.step(|| if goes { next(&mut rng, model.pe) } else { None });
     }
     assert!(bench.skipped() > 0 || !gaps.at_source(), "it is never at rest");

@@ -1,4 +1,4 @@
-//! Golden model of `emx_execute`: one instruction at a time, and its cycles.
+//! Golden model of `emx_execute`: one instruction at a time, and the unit cycle by cycle.
 
 use thiserror::Error;
 
@@ -64,17 +64,6 @@ pub struct Retired {
     pub jumped: bool,
     /// The thread ended.
     pub ended: bool,
-}
-
-impl Retired {
-    /// From its execution to that of the next instruction, where nothing waits.
-    pub fn cycles(&self, fast_send: bool) -> u32 {
-        match self.did {
-            Did::Load { .. } | Did::Store { .. } => 2,
-            Did::Send(_) if !fast_send => 2,
-            _ => 1 + u32::from(self.jumped),
-        }
-    }
 }
 
 /// What GET gives.
@@ -150,6 +139,18 @@ impl Execute {
         })
     }
 
+    /// What SEND sends.
+    fn packet(&self, insn: &Insn) -> Packet {
+        let register = |field| self.registers[insn.value(field) as usize];
+        let tag = insn.value(Field::Tag) as u8;
+        let packet = Packet::to(
+            Kind(insn.value(Field::Kind) as u8),
+            register(Field::A),
+            register(Field::B),
+        );
+        Packet { tag, ..packet }
+    }
+
     fn execute(&mut self, memory: &mut Memory, special: Special) -> Result<Retired, Cause> {
         let pc = self.pc;
         let reaches = |addr: u32| memory.map.is_public(addr);
@@ -179,9 +180,7 @@ impl Execute {
             OP_JAL => (result, target) = (Some(pc + 1), Some(near(pc, Field::Branch))),
             OP_JALR => (result, target) = (Some(pc + 1), Some(addr)),
             OP_SEND => {
-                let tag = insn.value(Field::Tag) as u8;
-                let packet = Packet::to(Kind(insn.value(Field::Kind) as u8), a, b);
-                did = Did::Send(Packet { tag, ..packet });
+                did = Did::Send(self.packet(&insn));
             }
             OP_TELL => did = Did::Tell(a),
             OP_GET => {
@@ -213,6 +212,204 @@ impl Execute {
             ended,
         })
     }
+}
+
+/// Instructions that are inside at most: at hand, behind it, or asked for.
+const INSIDE: u32 = 3;
+
+/// A load or store that waits for the data port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataAccess {
+    pub addr: u32,
+    /// What a store writes.
+    pub write: Option<u32>,
+    register: u32,
+}
+
+/// What stands around the unit in a cycle. A port is looked at where it is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Around {
+    /// CONTROL.RUN.
+    pub run: bool,
+    pub start: Option<Start>,
+    pub data_ready: bool,
+    pub fetch_ready: bool,
+    pub send_ready: bool,
+    pub special: Special,
+}
+
+/// What came of a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Came {
+    /// A thread can begin.
+    pub start_ready: bool,
+    /// The one that was offered began.
+    pub started: bool,
+    /// The instruction that executed, or its fault.
+    pub executed: Option<Result<Retired, Fault>>,
+    /// SEND waits.
+    pub waits_send: bool,
+}
+
+/// The unit: instructions are asked for, come in the next cycle, and execute behind it, one in a cycle.
+#[derive(Clone, Debug, Default)]
+pub struct Unit {
+    pub execute: Execute,
+    fast_send: bool,
+    /// Instructions at hand and behind it.
+    waiting: u32,
+    /// One was asked for in the last cycle.
+    comes: bool,
+    access: Option<DataAccess>,
+    /// A load's data come.
+    loads: bool,
+    /// SEND's second cycle.
+    sent: bool,
+    /// SEND waited in the last cycle.
+    waited: bool,
+}
+
+impl Unit {
+    pub fn new(fast_send: bool) -> Unit {
+        Unit {
+            fast_send,
+            ..Unit::default()
+        }
+    }
+
+    /// Access that is asked for.
+    pub fn access(&self) -> Option<DataAccess> {
+        self.access
+    }
+
+    /// Packet that is offered.
+    pub fn sending(&self, memory: &Memory, data_ready: bool) -> Option<Packet> {
+        let word = self.at_hand(memory).filter(|word| self.tries(*word, data_ready))?;
+        let insn = Insn::decode(word).filter(|insn| insn.op().code == OP_SEND)?;
+        memory
+            .map
+            .is_public(self.execute.pc)
+            .then(|| self.execute.packet(&insn))
+    }
+
+    /// Does nothing happen before a thread begins?
+    pub fn is_idle(&self) -> bool {
+        !self.execute.running && self.access.is_none() && !self.loads
+    }
+
+    /// Does nothing hold the instruction at hand?
+    fn tries(&self, word: u32, data_ready: bool) -> bool {
+        let blocked = self.access.is_some() && !data_ready;
+        let load = self.access.filter(|access| access.write.is_none());
+        let needs = load.is_some_and(|access| names(word, access.register) || operation(word) == OP_SEND);
+        !(self.loads || self.sent || blocked || needs)
+    }
+
+    /// The word of the instruction at hand, as far as an address reaches.
+    fn at_hand(&self, memory: &Memory) -> Option<u32> {
+        let here = self.execute.running && self.waiting > 0;
+        here.then(|| memory.data(self.execute.pc & (memory.map.words - 1)))
+    }
+
+    /// Where the next instruction is asked for; none: nowhere.
+    pub fn fetch(&self, memory: &Memory, run: bool, start: Option<&Start>) -> Option<u32> {
+        let at_hand = self.at_hand(memory);
+        let is_last = at_hand.is_some_and(is_last);
+        if let Some(start) = start.filter(|_| self.begins(is_last, run)) {
+            return Some(start.pc);
+        }
+        let full = self.waiting + u32::from(self.comes) == INSIDE;
+        let asks = self.execute.running && !is_last && !(full && self.waited);
+        let pc = self.execute.pc;
+        let target = at_hand.and_then(led).map(|by| pc.wrapping_add_signed(by));
+        let next = pc.wrapping_add(self.waiting + u32::from(self.comes));
+        asks.then(|| target.unwrap_or(next))
+    }
+
+    /// May a thread's first instruction be asked for?
+    fn begins(&self, is_last: bool, run: bool) -> bool {
+        run && self.execute.fault.is_none() && (!self.execute.running || is_last)
+    }
+
+    /// A cycle.
+    pub fn cycle(&mut self, memory: &mut Memory, around: &Around) -> Came {
+        let at_hand = self.at_hand(memory);
+        let fetches = self.fetch(memory, around.run, around.start.as_ref()).is_some() && around.fetch_ready;
+        let is_last = at_hand.is_some_and(is_last);
+        let may_begin = self.begins(is_last, around.run) && around.fetch_ready;
+        let full = self.waiting + u32::from(self.comes) == INSIDE;
+        let was_running = self.execute.running;
+
+        let blocked = self.access.is_some() && !around.data_ready;
+        let load = self.access.filter(|access| access.write.is_none());
+        let waits_send = self.sending(memory, around.data_ready).is_some() && !around.send_ready;
+        let goes = at_hand.is_some_and(|word| self.tries(word, around.data_ready)) && !waits_send;
+        let executed = goes.then(|| self.execute.step(memory, around.special));
+
+        let done = executed.and_then(Result::ok);
+        let jumped = done.is_some_and(|retired| retired.jumped);
+        let ended = done.is_some_and(|retired| retired.ended);
+        let flush = jumped || ended || matches!(executed, Some(Err(_)));
+        let start_ready = may_begin && (!was_running || (is_last && ended));
+        let started = around.start.filter(|_| start_ready);
+        let leads = at_hand.and_then(led).is_some();
+        let useful = if leads { jumped } else { !full && !flush };
+
+        self.waiting += u32::from(self.comes);
+        self.waiting -= u32::from(executed.is_some());
+        if flush {
+            self.waiting = 0;
+        }
+        let is_next = fetches && was_running && !is_last && useful;
+        self.comes = started.is_some() || is_next;
+        self.loads = load.is_some() && !blocked;
+        if !blocked {
+            self.access = done.and_then(|retired| access(&retired, memory));
+        }
+        self.sent = !self.fast_send && done.is_some_and(|retired| matches!(retired.did, Did::Send(_)));
+        self.waited = waits_send;
+        if let Some(start) = started {
+            self.execute.start(&start);
+        }
+        Came {
+            start_ready,
+            started: started.is_some(),
+            executed,
+            waits_send,
+        }
+    }
+}
+
+fn operation(word: u32) -> u32 {
+    (word & INSN_OP_MASK) >> INSN_OP_SHIFT
+}
+
+/// Does it end the thread for certain, if it is done at all?
+fn is_last(word: u32) -> bool {
+    word & INSN_END_MASK != 0 && !(OP_BEQ..=OP_JALR).contains(&operation(word))
+}
+
+/// How far away what is asked for beside it stands, as it probably jumps.
+fn led(word: u32) -> Option<i32> {
+    let by = Field::Branch.extract(word);
+    let leads = operation(word) == OP_JAL || ((OP_BEQ..=OP_BGE).contains(&operation(word)) && by < 0);
+    leads.then_some(by)
+}
+
+/// Is this register among A, B and C, whether the instruction has them or not? C: of an operation on registers.
+fn names(word: u32, register: u32) -> bool {
+    let is = |field: Field| field.extract(word) as u32 == register;
+    is(Field::A) || is(Field::B) || (operation(word) < 16 && is(Field::C))
+}
+
+fn access(retired: &Retired, memory: &Memory) -> Option<DataAccess> {
+    let register = retired.insn.value(Field::A) as u32;
+    let (addr, write) = match retired.did {
+        Did::Load { addr } => (addr, None),
+        Did::Store { addr } => (addr, Some(memory.data(addr))),
+        _ => return None,
+    };
+    Some(DataAccess { addr, write, register })
 }
 
 fn alu(code: u32, b: u32, c: u32) -> u32 {
@@ -248,8 +445,14 @@ mod tests {
     use crate::emx::asm::{Source, assemble};
     use crate::emx::params::Config;
 
-    /// Runs a program of one thread to its end or fault: its registers' owner, its memory and its cycles.
-    fn run(text: &str) -> (Execute, Memory, u32, Vec<Packet>) {
+    const BEGIN: Start = Start {
+        pc: 0x1000,
+        r1: 5,
+        r2: 0x6000,
+        frame: 0x40,
+    };
+
+    fn loaded(text: &str) -> Memory {
         let source = Source {
             name: "test.s".into(),
             text: format!(".org 0x1000\n{text}"),
@@ -259,14 +462,15 @@ mod tests {
         for (addr, word) in image.load() {
             memory.write(addr, word.into());
         }
+        memory
+    }
+
+    /// Runs a program of one thread to its end or fault: its registers' owner, its memory and what it sent.
+    fn run(text: &str) -> (Execute, Memory, Vec<Packet>) {
+        let mut memory = loaded(text);
         let mut unit = Execute::default();
-        unit.start(&Start {
-            pc: 0x1000,
-            r1: 5,
-            r2: 0x6000,
-            frame: 0x40,
-        });
-        let (mut cycles, mut sent) = (0, Vec::new());
+        unit.start(&BEGIN);
+        let mut sent = Vec::new();
         let special = Special {
             pe: 9,
             ..Special::default()
@@ -275,23 +479,80 @@ mod tests {
             let Ok(retired) = unit.step(&mut memory, special) else {
                 break;
             };
-            cycles += retired.cycles(false);
             if let Did::Send(packet) = retired.did {
                 sent.push(packet);
             }
         }
-        (unit, memory, cycles, sent)
+        (unit, memory, sent)
+    }
+
+    /// The cycles of a thread from its start to its last instruction, on EM-4 or EM-X, where nothing else waits.
+    fn cycles(text: &str, em_x: bool) -> u32 {
+        let mut memory = loaded(text);
+        let mut unit = Unit::new(em_x);
+        let mut start = Some(BEGIN);
+        for cycle in 0..1000 {
+            let around = Around {
+                run: true,
+                start,
+                data_ready: true,
+                // EM-4 has one port.
+                fetch_ready: em_x || unit.access().is_none(),
+                send_ready: true,
+                special: Special::default(),
+            };
+            let came = unit.cycle(&mut memory, &around);
+            start = start.filter(|_| !came.started);
+            if came
+                .executed
+                .is_some_and(|done| done.is_ok_and(|retired| retired.ended))
+            {
+                return cycle;
+            }
+        }
+        panic!("it does not end");
     }
 
     #[test]
-    fn a_loop_and_its_cycles() {
-        let (_, memory, cycles, _) = run("addi r3, r0, 0
+    fn a_loop() {
+        let (_, memory, _) = run("addi r3, r0, 0
              1: add r3, r3, r1
              subi r1, r1, 1
              bne r1, r0, 1b
              st.end r3, 4(r2)");
         assert_eq!(memory.data(0x6004), 15);
-        assert_eq!(cycles, 1 + 4 * 4 + 3 + 2);
+    }
+
+    #[test]
+    fn each_instruction_has_its_cycles() {
+        // The first one executes 2 cycles behind the start.
+        assert_eq!(cycles("nop.end", false), 2);
+        for (text, em_4, em_x) in [
+            ("nop", 1, 1),
+            ("ld r3, 0(r2); nop; nop", 4, 4),
+            ("ld r3, 0(r2); addi r4, r3, 1", 4, 4),
+            ("ld r3, 0(r2); ld r4, 0(r2); nop; nop", 6, 6),
+            ("ld r3, 0(r2); send WRITE, r2, r1; nop", 6, 5),
+            ("st r3, 0(r2); nop; nop; nop", 5, 4),
+            ("send WRITE, r2, r3; nop", 3, 2),
+            ("send WRITE, r2, r3; send WRITE, r2, r3", 4, 2),
+            ("beq r0, r0, 1f; nop; 1: nop", 4, 4),
+            ("beq r0, r1, 1f; nop; 1: nop", 3, 3),
+            ("j 1f; nop; 1: nop", 3, 3),
+            ("li r3, 0x1003; jr r3; nop; nop", 5, 5),
+            (
+                "li r3, 2; 1: subi r3, r3, 1; bnez r3, 1b; nop",
+                1 + 1 + 2 + 1 + 2 + 1,
+                8,
+            ),
+        ] {
+            let text = format!("{text}; nop.end");
+            assert_eq!(
+                [false, true].map(|em_x| cycles(&text, em_x)),
+                [em_4 + 2, em_x + 2],
+                "{text}"
+            );
+        }
     }
 
     #[test]
@@ -304,14 +565,14 @@ mod tests {
                  2: nop.end"
             )
         };
-        let cycles = |words| run(&body(words)).2;
-        assert_eq!(cycles(9) - cycles(8), 11);
-        assert_eq!(run(&body(3)).3.len(), 3);
+        let of = |words| cycles(&body(words), false);
+        assert_eq!(of(9) - of(8), 11);
+        assert_eq!(run(&body(3)).2.len(), 3);
     }
 
     #[test]
     fn arithmetic_agrees_with_the_books() {
-        let (_, memory, ..) = run(
+        let (_, memory, _) = run(
             "li r3, -8; srai r4, r3, 1; st r4, 0(r2); srli r4, r3, 28; st r4, 1(r2); slti r4, r3, 0; st r4, 2(r2)
              sltui r4, r3, 5; st r4, 3(r2); li r4, 0x12345678; st r4, 4(r2); get r4, PE; st r4, 5(r2)
              add r0, r3, r3; st r0, 6(r2); jal ra, 1f
@@ -334,7 +595,7 @@ mod tests {
 
     #[test]
     fn a_branch_that_ends_ends_only_where_it_does_not_jump() {
-        let (_, memory, cycles, _) = run("1: subi r1, r1, 1; st r1, 0(r2); bne.end r1, r0, 1b");
-        assert_eq!((memory.data(0x6000), cycles), (0, 4 * 5 + 4));
+        let (_, memory, _) = run("1: subi r1, r1, 1; st r1, 0(r2); bne.end r1, r0, 1b");
+        assert_eq!(memory.data(0x6000), 0);
     }
 }

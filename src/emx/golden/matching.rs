@@ -4,7 +4,8 @@
 use super::memory::Memory;
 use crate::emx::packet::Packet;
 use crate::emx::regs::{
-    GLOBAL_PE_SHIFT, LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY, TYPE_THREAD,
+    GLOBAL_PE_SHIFT, LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY,
+    TYPE_THREAD,
 };
 
 /// How a thread begins.
@@ -25,6 +26,14 @@ pub enum Outcome {
     Waits,
     /// Code of Reasons.
     Refused(u32),
+}
+
+/// Is the packet the second operand of the other side?
+pub fn meets(packet: &Packet, memory: &Memory) -> bool {
+    let side = u64::from(packet.kind.is_right());
+    packet.kind.is_matching()
+        && memory.is_present(packet.addr)
+        && (memory.word(packet.addr) & MEM_TAG_MASK) >> MEM_TAG_SHIFT != side
 }
 
 /// The packet is taken; it is well formed, and its address is the PE's own.

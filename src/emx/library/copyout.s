@@ -44,9 +44,9 @@ copy_end:
         ld      r1, COPY_BACK(r0)
         send.end THREAD, r1, r0
 .entry  8                               # r1 = src
-        move    r4, r1
-        ld      r5, COPY_DEST(r0)
         ld      r6, COPY_WORDS(r0)
+        ld      r5, COPY_DEST(r0)
+        move    r4, r1
         add     r3, r4, r6
         st      r3, COPY_SRC_END(r0)
         add     r3, r5, r6

@@ -7,8 +7,8 @@
 # r1 = frame that waits, r2 = word.
 .macro pkt_entry type
         .entry  1 + \type
+        ld      r3, RESUME(r1)
         move    fp, r1
-        ld      r3, RESUME(fp)
         jr      r3
 .endm
 
@@ -16,5 +16,6 @@
 .macro word_entry type
         .entry  33 + \type
         li      r3, QUEUES + 4 * \type
+        ld      r4, WAITER(r3)
         j       word_arrived
 .endm

@@ -5,9 +5,8 @@
 .equ    TAIL, 1
 .equ    WAITER, 2
 
-# r1 = word, r3 = queue.
+# r1 = word, r3 = queue, r4 = its waiter.
 word_arrived:
-        ld      r4, WAITER(r3)
         bnez    r4, wake
         ld      r5, TAIL(r3)
         ld      r6, HEAD(r3)
@@ -20,9 +19,9 @@ word_arrived:
         st.end  r5, TAIL(r3)
 full:   trap    TRAP_QUEUE
 wake:   st      r0, WAITER(r3)
+        ld      r3, RESUME(r4)
         move    fp, r4
         move    r2, r1
-        ld      r3, RESUME(fp)
         jr      r3
 
 # A frame that waits has RESUME: there it goes on, with the word in r2.

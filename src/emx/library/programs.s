@@ -11,14 +11,20 @@
 # The block for PE r4 goes to this PE's place in its buffer.
 .macro put_block
         ld      r9, SHIFT(fp)
-        slli    r5, r4, 22
         ld      r3, PLACE(fp)
-        add     r5, r5, r3
+        slli    r5, r4, 22
         sll     r4, r4, r9
+        add     r5, r5, r3
         ld      r3, SRC(fp)
-        add     r4, r4, r3
         ld      r6, N(fp)
+        add     r4, r4, r3
         call    mem_copyout
+.endm
+
+# A pkt message of one type, word r6, to port r4.
+.macro output type
+        addi    r3, r4, 1 + \type
+        send    RIGHT, r3, r6
 .endm
 
 # The buffer goes to the next PE, and a pkt behind it.
@@ -30,34 +36,32 @@
         ld      r6, N(fp)
         call    mem_copyout
         ld      r4, NEXT(fp)
-        li      r5, 0
         li      r6, 1
-        call    pkt_output
+        output  0
 .endm
 
-# One step of a butterfly by pkt messages of one type; SUM = sum so far.
+# One step of a butterfly by pkt messages of one type; r4 = port of the partner, r6 = sum so far.
 .macro butterfly step, type
-        ld      r4, PARTNERS + \step(fp)
         beqz    r4, reduced
-        addi    r3, r4, 1 + \type
-        send    RIGHT, r3, r6
+        output  \type
+        li      r4, 0x400000 << \step   # PEs differ in this bit alone
+        xor     r4, r4, r3
+        st      r6, SUM(fp)
         li      r3, 1f
         st      r3, RESUME(fp)
-        ld      r4, OWN(fp)
-        addi    r4, r4, 1 + \type
         send.end LEFT, r4, fp
 1:      ld      r6, SUM(fp)
+        ld      r4, PARTNERS + 1 + \step(fp)
         add     r6, r6, r2
-        st      r6, SUM(fp)
 .endm
 
 # r2 = sum of r6 over all PEs. A PE may be one sum ahead of its partners, so two sets of types are used by turns.
 reduce:
-        st      ra, RA2(fp)
-        st      r6, SUM(fp)
         ld      r3, SET(fp)
-        xori    r4, r3, 1
-        st      r4, SET(fp)
+        ld      r4, PARTNERS(fp)
+        st      ra, RA2(fp)
+        xori    r5, r3, 1
+        st      r5, SET(fp)
         bnez    r3, 2f
         butterfly 0, 0
         butterfly 1, 1
@@ -65,7 +69,9 @@ reduce:
         butterfly 3, 3
         butterfly 4, 4
         butterfly 5, 5
-        j       reduced
+        ld      ra, RA2(fp)
+        move    r2, r6
+        ret
 2:      butterfly 0, 6
         butterfly 1, 7
         butterfly 2, 8
@@ -73,8 +79,8 @@ reduce:
         butterfly 4, 10
         butterfly 5, 11
 reduced:
-        move    r2, r6
         ld      ra, RA2(fp)
+        move    r2, r6
         ret
 
 # --- Round trip on a ring (4.1): PE 0 begins -------------------------------------------------------------------------
@@ -162,8 +168,8 @@ lex:    st      r10, J(fp)
         subi    r10, r10, 1
         bnez    r10, 3b
 4:      ld      r10, J(fp)
-        addi    r10, r10, 1
         ld      r3, COUNT(fp)
+        addi    r10, r10, 1
         blt     r10, r3, lex
         done
 
@@ -177,8 +183,8 @@ lex:    st      r10, J(fp)
         ld      r4, NODE(fp)
         put_block
         ld      r4, NODE(fp)
-        port_of
         ld      r10, J(fp)
+        port_of
         step_type
         li      r6, 1
         call    pkt_output
@@ -200,8 +206,8 @@ pex:    st      r10, J(fp)
         call    pkt_input
         put_node
 3:      ld      r10, J(fp)
-        addi    r10, r10, 1
         ld      r3, COUNT(fp)
+        addi    r10, r10, 1
         blt     r10, r3, pex
         done
 
@@ -213,12 +219,12 @@ program REX
 .macro rex_send
 1:      st      r10, K(fp)
         ld      r3, ME(fp)
-        add     r3, r3, r10
         ld      r5, J(fp)
+        add     r3, r3, r10
         subi    r6, r5, 1
-        and     r3, r3, r6
         ld      r4, NODE(fp)
         sub     r7, r0, r5
+        and     r3, r3, r6
         and     r4, r4, r7
         or      r4, r4, r3
         put_block
@@ -226,8 +232,8 @@ program REX
         subi    r10, r10, 1
         bnez    r10, 1b
         ld      r4, NODE(fp)
-        port_of
         ld      r5, SET(fp)
+        port_of
         li      r6, 1
         call    pkt_output
 .endm
@@ -338,14 +344,14 @@ program WEX
         j       wex
 wex:    st      r10, J(fp)
         ld      r4, ME(fp)
-        add     r4, r4, r10
         ld      r3, COUNT(fp)
+        add     r4, r4, r10
         blt     r4, r3, 1f
         sub     r4, r4, r3
 1:      put_block
         ld      r10, J(fp)
-        addi    r10, r10, 1
         ld      r3, COUNT(fp)
+        addi    r10, r10, 1
         blt     r10, r3, wex
         li      r6, 0
         call    reduce
@@ -354,8 +360,8 @@ wex:    st      r10, J(fp)
 # --- Broadcast (4.3): of N words, or of one pkt where N is 0; each receiver answers -----------------------------------
 
 # The block at DST goes to the PE with port r4, and a pkt behind it; comes back when that PE has answered.
-give:   st      ra, RA2(fp)
-        ld      r6, N(fp)
+give:   ld      r6, N(fp)
+        st      ra, RA2(fp)
         beqz    r6, 1f
         st      r4, NODE(fp)
         subi    r5, r4, PORT
@@ -363,22 +369,19 @@ give:   st      ra, RA2(fp)
         add     r5, r5, r4
         call    mem_copyout
         ld      r4, NODE(fp)
-1:      li      r5, 0
-        ld      r6, OWN(fp)
-        call    pkt_output
-        li      r5, 1
-        call    pkt_input
         ld      ra, RA2(fp)
-        ret
+1:      ld      r6, OWN(fp)
+        output  0
+        li      r5, 1
+        j       pkt_input
 
 # Waits for the block, and answers.
 get_it: st      ra, RA2(fp)
         li      r5, 0
         call    pkt_input
         move    r4, r2
-        li      r5, 1
         li      r6, 1
-        call    pkt_output
+        output  1
         ld      ra, RA2(fp)
         ret
 
@@ -393,8 +396,8 @@ lib:    ld      r3, ME(fp)
         port_of
         call    give
         ld      r10, J(fp)
-        addi    r10, r10, 1
         ld      r3, COUNT(fp)
+        addi    r10, r10, 1
         blt     r10, r3, 4b
         done
 2:      call    get_it
@@ -402,10 +405,10 @@ lib:    ld      r3, ME(fp)
 
 # One step of the tree: PEs below 2^step have the block, and give it to those 2^step above.
 .macro branch step
-        ld      r3, ME(fp)
         ld      r4, PARTNERS + \step(fp)
-        beqz    r4, grown
+        ld      r3, ME(fp)
         li      r5, 1 << \step
+        beqz    r4, grown
         blt     r3, r5, 2f
         li      r5, 2 << \step
         bge     r3, r5, 3f
@@ -445,9 +448,8 @@ shift:  ld      r5, NEXT(fp)
         ld      r6, N(fp)
         call    mem_copyout
         ld      r4, NEXT(fp)
-        li      r5, 0
         li      r6, 1
-        call    pkt_output
+        output  0
         li      r5, 0
         call    pkt_input
         done
@@ -460,9 +462,9 @@ scan:   ld      r4, DST(fp)
         ld      r6, N(fp)
         li      r3, 0
 1:      ld      r5, 0(r4)
-        add     r3, r3, r5
-        st      r3, 0(r4)
         addi    r4, r4, 1
+        add     r3, r3, r5
+        st      r3, -1(r4)
         subi    r6, r6, 1
         bnez    r6, 1b
         st      r3, SUM(fp)
@@ -485,9 +487,9 @@ scan:   ld      r4, DST(fp)
         ld      r4, DST(fp)
         ld      r6, N(fp)
 4:      ld      r5, 0(r4)
-        add     r5, r5, r2
-        st      r5, 0(r4)
         addi    r4, r4, 1
+        add     r5, r5, r2
+        st      r5, -1(r4)
         subi    r6, r6, 1
         bnez    r6, 4b
         done

@@ -1,7 +1,7 @@
 //! The timed golden machine: PEs and the network between them, cycle by cycle, on the golden models of the blocks.
 //!
 //! Times are those in the headers of the RTL: a hop takes a cycle and a packet two cycles of a link; a thread begins
-//! three or four cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has
+//! four or five cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has
 //! one of its own.
 
 mod pe;
@@ -135,7 +135,7 @@ impl Backend for Machine {
     }
 
     fn inject(&mut self, pe: u32, packet: Packet) {
-        self.pes[pe as usize].arrives(packet, self.now + 1);
+        self.pes[pe as usize].arrives(packet, self.now);
     }
 
     fn run(&mut self, count: u32, limit: u64) -> Result<Told, RunError> {
@@ -267,7 +267,7 @@ impl Machine {
 
     fn check(&self, count: u32) -> Result<(), RunError> {
         for (pe, unit) in (0..).zip(&self.pes) {
-            if let Some(fault) = unit.execute.fault() {
+            if let Some(fault) = unit.unit.execute.fault() {
                 return Err(RunError::Fault { pe, fault });
             }
             if unit.input.is_fatal() {

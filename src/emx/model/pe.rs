@@ -3,24 +3,28 @@
 use std::collections::VecDeque;
 
 use crate::emx::backend::{Counts, Executed};
-use crate::emx::golden::execute::{Did, Execute, Special};
+use crate::emx::golden::execute::{Around, Did, Fault, Retired, Special, Unit};
 use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
 use crate::emx::golden::memory::{Arbiter, Client, Map, Memory};
 use crate::emx::golden::output::Output;
-use crate::emx::isa::Insn;
 use crate::emx::packet::Packet;
 use crate::emx::params::Config;
-use crate::emx::regs::{OP_LD, OP_SEND, OP_ST, REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
+use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
 
 /// What the matching unit does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fetching {
     Idle,
-    /// Looks whether the partner is there.
+    /// Looks whether the partner is there; what it reads by word 0 alone, too.
     Slot(Packet),
-    /// Reads the link, or stores the operand: its last access.
-    Last(Packet),
+    Link(Packet),
+    /// It was read.
+    Begin(Packet),
+    /// Writes the operand.
+    Store,
+    /// Empties the slot.
+    Clear(Packet),
 }
 
 /// What the input buffer does at the memory port.
@@ -46,11 +50,11 @@ pub(super) struct Pe {
     /// Packets spilled since one came back.
     turns: u32,
     fetching: Fetching,
-    /// The start at hand, and from when on its first instruction can be fetched.
+    /// When the packet is offered of which word 0 alone is known; it may be refused.
+    comes: Option<u64>,
+    /// The start at hand, and from when on it is offered.
     start: Option<(Start, u64)>,
-    pub execute: Execute,
-    /// When the next instruction executes; with no thread, when the first one of the next can.
-    executes: u64,
+    pub unit: Unit,
     output: Output,
     /// Since when the output buffer's packets are there.
     offered: VecDeque<u64>,
@@ -80,9 +84,9 @@ impl Pe {
             moving: None,
             turns: 0,
             fetching: Fetching::Idle,
+            comes: None,
             start: None,
-            execute: Execute::default(),
-            executes: 0,
+            unit: Unit::new(config.fast_send),
             output: Output::new(config.output_packets),
             offered: VecDeque::new(),
             injected: None,
@@ -105,9 +109,8 @@ impl Pe {
     /// Does nothing happen here before a packet comes?
     pub fn is_idle(&self) -> bool {
         let still = self.start.is_none() && matches!(self.fetching, Fetching::Idle) && self.moving.is_none();
-        let stopped =
-            self.execute.fault().is_some() || (!self.execute.is_running() && still && self.input.depth() == 0);
-        stopped && self.arrivals.is_empty() && self.output.next().is_none()
+        let stopped = self.unit.execute.fault().is_some() || (still && self.input.depth() == 0);
+        stopped && self.unit.is_idle() && self.arrivals.is_empty() && self.output.next().is_none()
     }
 
     /// Room for one more packet from the network.
@@ -150,42 +153,49 @@ impl Pe {
             self.offered.pop_front();
             leaves = self.output.take().map(|packet| (packet, now + 1));
         }
+        let asked = matches!(self.fetching, Fetching::Slot(_) | Fetching::Link(_) | Fetching::Store);
+        let came = self.comes == Some(now);
         self.take_next(now);
-        let executes = self.execute.is_running() && self.executes == now;
-        let op = if executes { self.next_op() } else { 0 };
-        let sends = op == OP_SEND && self.execute.fault().is_none();
+        // An access that follows at once; word 1 is there a cycle later.
+        let follows = matches!(self.fetching, Fetching::Clear(_)) || (self.fetching == Fetching::Store && !came);
         self.start_moving(now);
-        let can_send = match self.config.output_packets {
-            0 => may_inject,
-            _ if self.answers() => self.output.has_more_room(),
-            _ => self.output.has_room(),
-        };
-        let waits = sends && !can_send;
-        let begins = self.begins(now);
-        let execution = if self.config.code_port {
-            executes && matches!(op, OP_LD | OP_ST)
-        } else {
-            (self.execute.is_running() && !waits) || begins
-        };
-        let matching = !matches!(self.fetching, Fetching::Idle);
-        let requests = [execution, false, matching, self.moving.is_some(), self.host.is_some()];
+        let early = self.early(now);
+        let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);
+        let fetch = self.unit.fetch(&self.memory, self.run, start.as_ref()).is_some();
+        let requests = [
+            self.unit.access().is_some(),
+            fetch && !self.config.code_port,
+            asked || follows || early.is_some(),
+            self.moving.is_some(),
+            self.host.is_some(),
+        ];
         let granted = self.arbiter.grant(requests, self.is_urgent());
-        let has_port = !execution || granted == Some(Client::Data);
-        if self.execute.is_running() {
-            self.counts.busy += 1;
-            self.counts.send_wait += u64::from(waits);
-            self.took_a_cycle(waits || executes, executes && !waits && has_port);
-            if waits || !has_port {
-                self.executes += 1;
-            } else if executes {
-                let may_inject = may_inject && leaves.is_none();
-                leaves = self.execute_one(now, may_inject).or(leaves);
-            }
-        } else if begins && has_port {
-            self.begin(now);
+        let data_ready = granted == Some(Client::Data);
+        let sends = self.unit.sending(&self.memory, data_ready);
+        let sends = sends.filter(|_| self.can_send(may_inject));
+        let around = Around {
+            run: self.run,
+            start,
+            data_ready,
+            fetch_ready: fetch && (self.config.code_port || granted == Some(Client::Fetch)),
+            send_ready: sends.is_some(),
+            special: Special {
+                pe: self.number,
+                time: now as u32,
+                depth: self.input.depth() as u32,
+            },
+        };
+        self.execute(&around, now);
+        if let Some(packet) = sends {
+            leaves = self.send(packet, now, may_inject && leaves.is_none()).or(leaves);
+        }
+        if let Some(packet) = early {
+            let matching = packet.kind.is_matching();
+            self.fetching = if matching { Fetching::Slot(packet) } else { Fetching::Link(packet) };
+            self.comes = Some(now + 2);
         }
         match granted {
-            Some(Client::Matching) => self.fetch(now),
+            Some(Client::Matching) => self.fetched(now),
             Some(Client::Input) => self.moved(now),
             Some(Client::Host) => {
                 self.host = self
@@ -204,10 +214,40 @@ impl Pe {
         Some((packet, ready))
     }
 
-    /// A cycle of the instruction that waits or executes, or else of the one before it.
-    fn took_a_cycle(&mut self, is_next: bool, executes: bool) {
-        if is_next {
-            self.last = self.execute.pc();
+    /// Is there a place for the thread's packet?
+    fn can_send(&self, may_inject: bool) -> bool {
+        match self.config.output_packets {
+            0 => may_inject,
+            _ if self.answers() => self.output.has_more_room(),
+            _ => self.output.has_room(),
+        }
+    }
+
+    /// The execution unit's cycle.
+    fn execute(&mut self, around: &Around, now: u64) {
+        let is_busy = self.unit.execute.is_running();
+        let came = self.unit.cycle(&mut self.memory, around);
+        self.counts.busy += u64::from(is_busy);
+        self.counts.send_wait += u64::from(came.waits_send);
+        if is_busy {
+            self.took_a_cycle(came.executed);
+        }
+        if came.started {
+            self.start = None;
+            self.counts.started += 1;
+        }
+        if let Some(Ok(retired)) = came.executed {
+            self.counts.instructions += 1;
+            if let Did::Tell(value) = retired.did {
+                self.told = Some((now, value));
+            }
+        }
+    }
+
+    /// A cycle of the instruction that executes, or else of the one before it.
+    fn took_a_cycle(&mut self, executed: Option<Result<Retired, Fault>>) {
+        if let Some(executed) = executed {
+            self.last = executed.map_or_else(|fault| fault.pc, |retired| retired.pc);
         }
         let at = self.last as usize;
         if at < self.memory.map.words as usize {
@@ -215,89 +255,68 @@ impl Pe {
                 self.executed.resize(at + 1, Executed::default());
             }
             self.executed[at].cycles += 1;
-            self.executed[at].times += u64::from(executes);
+            self.executed[at].times += u64::from(executed.is_some());
         }
     }
 
-    fn next_op(&self) -> u32 {
-        let pc = self.execute.pc();
-        let reaches = self.memory.map.is_public(pc);
-        let insn = reaches.then(|| Insn::decode(self.memory.data(pc))).flatten();
-        insn.map_or(0, |insn| insn.op().code)
+    /// The packet of which word 0 comes, if the matching unit reads for it already.
+    fn early(&self, now: u64) -> Option<Packet> {
+        let alone = self.arrivals.len() == 1 && self.input.depth() == 0;
+        let is_free = self.fetching == Fetching::Idle && self.start.is_none();
+        let (packet, at) = self.arrivals.front().filter(|_| alone && is_free)?;
+        (*at == now + 1 && packet.kind.kind() == TYPE_THREAD).then_some(*packet)
     }
 
-    /// The matching unit takes a packet; a special one needs no access.
+    /// The matching unit goes on where it needs no access: it takes a packet, or has what it needs.
     fn take_next(&mut self, now: u64) {
-        if !matches!(self.fetching, Fetching::Idle) || self.start.is_some() || self.input.next().is_none() {
-            return;
+        if self.comes == Some(now) {
+            self.comes = None;
+            if self.input.take().is_err() {
+                self.fetching = Fetching::Idle;
+                return;
+            }
         }
-        let packet = self.input.take().expect("there is one");
-        if packet.kind.kind() != TYPE_THREAD {
-            self.match_it(&packet, now);
-        } else if packet.kind.is_matching() {
-            self.fetching = Fetching::Slot(packet);
-        } else {
-            self.fetching = Fetching::Last(packet);
+        match self.fetching {
+            Fetching::Begin(packet) if self.comes.is_none() => {
+                self.fetching = if matching::meets(&packet, &self.memory) {
+                    Fetching::Clear(packet)
+                } else {
+                    self.match_it(&packet, now)
+                };
+            }
+            Fetching::Idle if self.start.is_none() => {
+                let Ok(packet) = self.input.take() else { return };
+                self.fetching = match packet.kind {
+                    kind if kind.kind() != TYPE_THREAD => self.match_it(&packet, now),
+                    kind if kind.is_matching() => Fetching::Slot(packet),
+                    _ => Fetching::Link(packet),
+                };
+            }
+            _ => (),
         }
     }
 
     /// The matching unit has the port.
-    fn fetch(&mut self, now: u64) {
-        match self.fetching {
-            Fetching::Slot(packet) => self.fetching = Fetching::Last(packet),
-            Fetching::Last(packet) => {
-                self.fetching = Fetching::Idle;
-                self.match_it(&packet, now + 1);
-            }
-            Fetching::Idle => (),
-        }
+    fn fetched(&mut self, now: u64) {
+        self.fetching = match self.fetching {
+            Fetching::Slot(packet) => Fetching::Link(packet),
+            Fetching::Link(packet) => Fetching::Begin(packet),
+            Fetching::Clear(packet) => self.match_it(&packet, now),
+            _ => Fetching::Idle,
+        };
     }
 
-    fn match_it(&mut self, packet: &Packet, ready: u64) {
+    fn match_it(&mut self, packet: &Packet, now: u64) -> Fetching {
         match matching::take(packet, &mut self.memory) {
-            Outcome::Start(start) => self.start = Some((start, ready)),
-            Outcome::Waits => (),
+            Outcome::Start(start) => self.start = Some((start, now + 1)),
+            Outcome::Waits => return Fetching::Store,
             Outcome::Refused(reason) => self.refuse(reason),
         }
+        Fetching::Idle
     }
 
     fn refuse(&mut self, reason: u32) {
         self.counts.refused[reason as usize] += 1;
-    }
-
-    /// Can the first instruction of the start at hand be fetched?
-    fn begins(&self, now: u64) -> bool {
-        let ready = self.start.is_some_and(|(_, ready)| ready <= now);
-        ready && self.run && !self.execute.is_running() && self.execute.fault().is_none() && now + 1 >= self.executes
-    }
-
-    fn begin(&mut self, now: u64) {
-        if let Some((start, _)) = self.start.take() {
-            self.execute.start(&start);
-            self.counts.started += 1;
-            self.executes = now + 1;
-        }
-    }
-
-    fn execute_one(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
-        let special = Special {
-            pe: self.number,
-            time: now as u32,
-            depth: self.input.depth() as u32,
-        };
-        let retired = self.execute.step(&mut self.memory, special).ok()?;
-        self.counts.instructions += 1;
-        self.executes = now + u64::from(retired.cycles(self.config.fast_send));
-        // The next thread's first instruction is fetched in place of this one's next.
-        if retired.ended && self.begins(now) {
-            self.begin(now);
-        }
-        match retired.did {
-            Did::Tell(value) => self.told = Some((now, value)),
-            Did::Send(packet) => return self.send(packet, now, may_inject),
-            _ => (),
-        }
-        None
     }
 
     /// An empty output buffer lets a packet through.

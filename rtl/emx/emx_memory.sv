@@ -102,7 +102,7 @@ module emx_memory #(
     pres_o <= present_q[pres_addr[AddrW-1:0]];
     if (write && addr[AddrW-1:0] == '0) link_q <= wdata[31:0];
     if (rst_i || !requests[Host] || grant[Host]) waited_q <= '0;
-    else if (!host_first) waited_q <= waited_q + WaitW'(1);
+    else waited_q <= waited_q + WaitW'(1);
   end
 
   if (CodePort) begin : gen_code

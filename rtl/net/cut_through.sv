@@ -137,7 +137,7 @@ module cut_through #(
         from_q <= first;
         out_vc_o[o] <= beyond;
       end
-      if (from != '0) out_data_o[o] <= data;
+      out_data_o[o] <= data;
       if (rst_i) begin
         out_valid_o[o] <= 1'b0;
         out_last_o[o]  <= 1'b0;

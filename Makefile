@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
-.PHONY: c cpu-peer farm farm-test bench regs docs clean distclean
+.PHONY: c cores cpu-peer farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -71,6 +71,9 @@ format: .tools/stamp ## format all sources
 gate: .tools/stamp ## run the testbenches on netlists of generic gates and ECP5 cells (ARGS='--unit REGEX' for some)
 	$(CARGO) run --quiet --package rtl-flow -- gate $(ARGS)
 
+cores: .tools/stamp .tools/fusesoc/stamp ## lint and build every top from its FuseSoC core (ARGS='--top REGEX' for some)
+	$(CARGO) run --quiet --package rtl-flow -- cores $(ARGS)
+
 coverage: .tools/stamp ## list the RTL branches that no testbench takes (ARGS='--lcov FILE' for viewers)
 	$(CARGO) run --quiet --package rtl-flow -- coverage $(ARGS)
 
@@ -95,9 +98,12 @@ axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
 # The peers are in no other tool's environment: this goal alone installs them, from the network.
+# Tools of one goal each: fetched when it is made at first.
 .tools/cpu-peer/stamp: testbenches/cpu_peer/requirements.lock
-	@python3 -m venv .tools/cpu-peer
-	@.tools/cpu-peer/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps \
+.tools/fusesoc/stamp: tools/fusesoc.lock
+.tools/cpu-peer/stamp .tools/fusesoc/stamp:
+	@python3 -m venv $(@D)
+	@$(@D)/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps \
 		--only-binary :all: --require-hashes -r $<
 	@touch $@
 
@@ -120,7 +126,7 @@ c: .tools/stamp ## build the C libraries and examples/c into out/c, and name a c
 	@tools/wait.sh building env $(CARGO) build $(patsubst %,--package %-c,$(MACHINES))
 	@tools/c.sh $(OUT)/c
 
-docs: ## write the generated tables of docs/ and rtl/README.md, from RTL, proofs and lists
+docs: ## write the tables of docs/ and rtl/README.md, and the lists of files for FuseSoC, Bender and Verilator
 	$(CARGO) run --quiet --package rtl-flow -- docs
 
 clean: ## remove builds and results

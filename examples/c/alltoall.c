@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Every PE writes a block into every other's memory, in rounds like a ring shift, and checks the blocks it got. Then
  * two PEs time one word there and back. Arguments: PEs, bytes of a block, backend (model or rtl). */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Odd-even transposition sort of a word for each PE, by threads that exchange packets with their neighbours. The host
  * gives each thread its word and gets the sorted one. Arguments: PEs, machine (em4 or emx), backend (model or rtl). */
 #include <stdio.h>

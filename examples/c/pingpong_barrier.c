@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The first and the last of some nodes send each other a word by one store (AOTF), then a block by blocking sends, by
  * RDMA and as a message, and check what comes back. Then all nodes meet at barriers, to which another node comes late
  * each time. Arguments: nodes, bytes of a block, backend (model or rtl). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The primes below a limit. Cell 0 gives ranges to workers by messages. A worker sends the primes it found, which
  * asks for more; cell 0 answers with a range or with none. A list has any length: a short one comes through cell 0's
  * ring buffer, and cell 0 fetches a long one when it receives the message. The program sees no difference. At the

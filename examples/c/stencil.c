@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Jacobi's iteration for Laplace's equation on a square, in blocks on 4 x 4 cells. After each iteration a cell PUTs the
  * edges of its block into its neighbours' halos. Rows lie one word after the other, columns are strided, and a flag per
  * side says that a halo has come. At the end cell 0 GETs all blocks, and compares them bit by bit with a serial

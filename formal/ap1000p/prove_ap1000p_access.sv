@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_access` answers each load once and sends one whole message for each access that is not refused, but none for
 // a load of a copy.
 //

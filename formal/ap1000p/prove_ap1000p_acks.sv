@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_acks` counts the stores that were issued and not acknowledged: 0 says that all are performed.
 //
 // This holds until it reports that a store or an acknowledge could not be counted, for want of room or because there

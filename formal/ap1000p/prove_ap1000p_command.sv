@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_command` passes on exactly the allowed commands of eight words stored to one page: in order, and whole.
 //
 // This is proved of one class, whatever the stores of the other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_creg` reads a word only when it is full, as it was written, and writes it only when it is empty.
 //
 // - Every request has one answer. A fault is reported only of a conflict, and only in the mode with faults.

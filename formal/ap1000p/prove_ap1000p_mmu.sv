@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_mmu` answers an address only as the tables say, from a walk that nothing has forgotten since, and only if
 // the page's rights allow the access.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_queue_arbiter` selects a requesting queue, in the order of the queues, and passes over none more than AgeCap
 // + N - 1 times.
 //

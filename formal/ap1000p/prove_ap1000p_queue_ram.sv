@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_queue_ram` passes the words of a queue's messages on in order, each once, and a message only when all of it
 // is in.
 //

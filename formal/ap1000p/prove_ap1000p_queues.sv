@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_queues` puts each word into the RAM once, in order, with its index in its message, whether straight or
 // through the region.
 //

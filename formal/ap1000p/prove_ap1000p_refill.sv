@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_refill` reads the announced elements, each once, in order, at the address of its tag, and passes on the
 // memory's data, each once, in order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_ring` gives a message a place in the first ring of its context that is on, at the slot of that ring's next
 // message.
 //

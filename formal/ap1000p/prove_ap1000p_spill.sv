@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_spill` writes each word once, in order, as the element that the header describes, at the address of its tag.
 //
 // - The address is in the region that was in use when the word came. Tags are in order and go round the region.

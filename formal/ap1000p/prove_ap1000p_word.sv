@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_word` gives every request one answer, and accesses memory only at the address of its word.
 //
 // - The answer goes to the requesting client. No other request begins before it.

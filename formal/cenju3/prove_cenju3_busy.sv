@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Two `cenju3_busy`, wired to each other, are both low only when each domain has processed all reports of the other.
 //
 // This holds at any ratio and phase of the clocks, with any delay of the synchronisers, and with resets of either side.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `cenju3_regs` forgets no cause of an interrupt and invents none, and a register changes by a legal write alone.
 //
 // - The interrupt line follows causes and enables, also when a cause is cleared as it is raised.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `cenju3_rx` turns flits into words, in order and whole, and its receive FIFO never overflows.
 //
 // - The link is open exactly while the FIFO is below the threshold and takes words.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Responses of one direction of a slave in front of a window: one access, any access, is followed from its request
 // through the window's response to its own response.
 //

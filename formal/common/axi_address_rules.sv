@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rules of an address channel of AXI4: an offer holds, and is a burst that the standard allows.
 //
 // Purpose    the source's side of AR or AW, proved of a master. In simulation harness::axi::Rules holds both sides to

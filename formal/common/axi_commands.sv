@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The expected bursts of a memory-stream bridge: its commands, in order, cut at 4 KB and nowhere else.
 //
 // Watches    taken commands, and the address channel; `done_i` says that a command is over.

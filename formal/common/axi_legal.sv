@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The bursts that AXI4 allows: not wider than the word; of a known type; FIXED of 16 beats at most, INCR within 4 KB,
 // WRAP aligned and of 2, 4, 8 or 16 beats.
 //

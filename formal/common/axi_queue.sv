@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A proof's record of a protocol: words in order, the oldest in front. A model, not for synthesis.
 //
 // Handshake  `push_i` and `pop_i` act at once. A push to a full queue, or a pop from an empty one, is an error of the

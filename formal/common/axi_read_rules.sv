@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rules of the data of AXI4 reads, for one ID: an offer holds, belongs to a request, and ends with its burst.
 //
 // Purpose    the slave's side of R, assumed in the proof of a master. In simulation harness::axi::Rules holds both

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rules of the data and the responses of AXI4 writes, for one ID: an offer holds, data are as long as their address
 // says, and a response comes after both.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Bursts that become beats: one burst, any burst, is followed from its address to its last beat.
 //
 // Purpose    `mark_i` is free, so the followed burst stands for every one. Its beats come after exactly the beats that

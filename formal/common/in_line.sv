@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // An invariant of a block that `stream_track` or `answer_track` watches: these slots, the oldest first, hold as many
 // words as it counts, and the followed one is in its place.
 //

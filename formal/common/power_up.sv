@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Before any claim there was a reset: the first edge finds `rst_i` high. Later resets are free.
 module power_up (
     input logic clk_i,

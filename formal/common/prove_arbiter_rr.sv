@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `arbiter_rr` grants at most one requester, and none is passed over more than N - 1 times.
 //
 // Only a requester is granted. A grant is held until it is advanced. No cycle is idle during a request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `async_fifo` keeps order and content between resets, whatever the ratio and phase of its clocks.
 //
 // - An offer holds until it is taken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `axi_slave` turns any burst, legal or not, into its beats in front of the window: each once, in order, none lost or
 // invented.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `axi_window` sends each beat that is not refused to the window once, in order of its direction, and answers each
 // once.
 //

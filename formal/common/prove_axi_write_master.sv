@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `axi_write_master` keeps AXI4's rules of a master, and its bursts are the commands, in order, cut at 4 KB and nowhere
 // else.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `axil_slave` passes every read and every write to the port once, in order, with its own address, data and strobes,
 // and answers each once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dma_read` requests exactly the bursts of its commands, in order, and passes their data on in order with the right
 // marks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dma_splitter` cuts a parcel into packets: joined in order they are the parcel, and none reaches outside it.
 //
 // No packet is empty or too long. Only the last one carries the flags. Packets are numbered. While a parcel waits there

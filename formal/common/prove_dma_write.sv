@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dma_write` writes each packet's words at the addresses of its command, in order, once, and no byte outside the
 // command.
 //

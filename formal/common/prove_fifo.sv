@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `fifo` keeps order and content: no word is lost, doubled or invented.
 //
 // An offer holds until it is taken. The flags and the level are exact.

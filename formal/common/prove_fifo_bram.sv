@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `fifo_bram` keeps order and content: no word is lost, doubled or invented.
 //
 // An offer holds until it is taken. The level and the full flag are exact. While a word is inside, at most one cycle

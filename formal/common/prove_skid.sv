@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `skid` keeps order and content of up to two words: none is lost, doubled or invented.
 //
 // An offer holds until it is taken. The flags are exact.

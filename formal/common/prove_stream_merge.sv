@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `stream_merge` passes each stream's words on once, in order, with the mark of the stream, and keeps packets whole.
 //
 // An offer holds until it is taken. A requesting stream is passed over at most N - 1 times. No cycle is lost while the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A proof's record: a queue of words, the oldest in sight. A word that enters the empty queue is in sight from the next
 // cycle on.
 module queue #(

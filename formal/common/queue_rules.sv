@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The claims and assumptions of every queue's proof: a reset first, a source and a sink that keep the stream rule (the
 // source's is assumed), order and content of the words.
 module queue_rules #(

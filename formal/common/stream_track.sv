@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Order and content of a block's words: one word, any word, is followed from its entry to its exit.
 //
 // Purpose    `mark_i` is free, so the followed word stands for every word. It must leave unchanged, after exactly the

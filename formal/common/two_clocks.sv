@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Two clocks of any ratio and phase: at each step of `step_i` either, both or none has an edge, freely.
 module two_clocks (
     input  logic step_i,

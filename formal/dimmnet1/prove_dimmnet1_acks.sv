@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_acks` loses no credit, gives no more than there are, and counts an answer only for an open packet.
 //
 // - Open packets of all slots and free credits are always 32 together. A take that may go goes at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_answers` passes each word on once, in order but for one PULL that waits, and `room_o` tells the truth.
 //
 // - What the merged inputs bring leaves by `out`, but for the packets of PULL. All words of a packet go one way. That

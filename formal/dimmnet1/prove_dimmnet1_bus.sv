@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_bus` answers each request of the host once, in order, and each access of the processor once; the watchdog
 // ends each stop in time, and nobody else ends one that is not.
 //

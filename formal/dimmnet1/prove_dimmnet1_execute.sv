@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_execute` writes only where a lookup of this packet's own header allows it, and a stop holds until a
 // command.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_llcm` does each access once, reads what was written last, and lets the streams go at least every fourth
 // cycle.
 //

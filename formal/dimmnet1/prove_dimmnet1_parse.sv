@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_parse` offers each packet's header once, says once whether it is whole, and passes on its data, whole and
 // in order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_send` sends a window as it stood at its kick, in the order of the kicks, under the card's stamp.
 //
 // This is proved of one word of one window, any, and of one word of one entry of the header TLB. Only stores that find

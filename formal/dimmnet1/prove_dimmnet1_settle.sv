@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_settle` acknowledges a packet's write only when its data are visible, and ends each packet once, in order.
 //
 // - A packet that writes is answered, told of, and counted only after its own report from memory. An error makes ACK a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_tlb` answers a lookup once, only as the tables say, and allows no byte outside of the bound, the page and
 // the rights.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `dimmnet1_tx` passes each stream's words on once, in order and in whole packets, and alters only SRC and SEQ.
 //
 // - SRC of a packet's first word is the card's node. SEQ of its second one is the next number of its DST, from 0, if

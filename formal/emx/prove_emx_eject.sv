@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Ejection does not depend on injection, nor on the links: `emx_switch` passes a packet for its PE on when the PE has
 // room.
 //

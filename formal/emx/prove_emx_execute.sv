@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_execute` executes only where code may stand, one thread at a time, and nothing behind a fault.
 //
 // - An instruction that retires stands where threads may touch memory, and so does what it loads or stores.

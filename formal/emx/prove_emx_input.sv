@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_input` handles packets in the order in which they came: each is refused, done at once, or queued, in order
 // across the spill to memory, and none is lost.
 //

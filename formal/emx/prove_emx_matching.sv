@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_matching` starts each pair of operands once, each other packet once, and refuses a second operand of the same
 // side.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_memory` serves one request a cycle, in the order of the contract, and a read gives what was written last.
 //
 // - A request is served whenever there is one. Loads and stores, fetch, matching, input buffer and host go in this

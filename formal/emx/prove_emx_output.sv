@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_output` sends each packet that it takes once, whole, and in the order in which it took them.
 //
 // - Word 1 follows directly behind word 0. A packet begins only where there is room, and then one begins if there is

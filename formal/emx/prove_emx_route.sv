@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_route` gives each packet the path to its receiver, and sends it whole, once, in order.
 //
 // - Who follows the path hop by hop from the sender's place stands at the receiver's place when it says `here`, and

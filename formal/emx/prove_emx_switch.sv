@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_switch` carries each packet whole to the output that its path names, once, in the order of its input and
 // channel.
 //

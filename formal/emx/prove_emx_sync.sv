@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // No sync is handled before its data: a packet that comes to `emx_input` behind a WRITE is decided only when that is
 // done.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `emx_input` takes packets from the network whatever becomes of those that it holds: it waits for the memory port
 // alone.
 //

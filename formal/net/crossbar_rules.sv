@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Claims about any crossbar: the words that enter at one port for another come out there, in order.
 //
 // - Content and source are kept. Packets are whole and unmixed. Nothing is lost or invented. Packets without an output

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `crossbar_buffered` carries words to the output that their packet names, in order and in whole packets, fairly and
 // without deadlock.
 //

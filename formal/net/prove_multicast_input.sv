@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Each packet that `multicast_input` takes goes to each of its outputs once, and whole, if its turns are granted.
 //
 // - The words of a turn of several outputs follow each other, and go to the outputs that granted the first one. There

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Copies that begin together end together: no sink, and no other multicast, makes one of them wait.
 //
 // - A turn of several outputs goes on in every cycle to all outputs that granted its first word, so it holds them for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `omega` carries words from any port to any other: in order, in whole packets, nothing lost or invented.
 //
 // The source of each word is kept. An offer holds. If no packet waits for its source, a word inside shows within the

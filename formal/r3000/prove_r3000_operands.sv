@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Register 0 of `r3000` is zero, and an instruction has the operands that the program order gives it, but for the load
 // delay slot.
 //

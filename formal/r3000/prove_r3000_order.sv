@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `r3000` retires instructions in program order, with one delay slot behind each branch, and its exceptions are
 // precise.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Self-test of a Cenju-3 NIC on a board: a NIC looped through a 4x4 switch, block RAM as memory, a state machine as
 // host.
 //

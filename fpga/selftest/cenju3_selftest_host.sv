@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The host of a self-test: a state machine in place of a CPU that sends parcels to itself and checks the arrivals.
 //
 // Purpose    sets a Cenju-3 NIC up, then runs rounds. A round writes a parcel header and a random body into memory, and

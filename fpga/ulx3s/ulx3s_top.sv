@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // ULX3S (LFE5U-85F-6BG381C): clocks, reset and LEDs around the self-test of a Cenju-3 NIC.
 //
 // Clocks     25 MHz from the board's oscillator; PLL (VCO 600 MHz): IO 50 MHz, network 40 MHz, twice the machine's. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, remote access generator: the processor's loads and stores to other cells' memory become messages for
 // the queue of remote accesses, which goes before PUT and GET. Accesses to a Write Through Page also reach the local
 // cache.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, acknowledge counter: the remote stores that are issued and not acknowledged. At 0 all are performed.
 //
 // Handshake  none: `issue_i` and `ack_i` each count in every cycle in which they are high.

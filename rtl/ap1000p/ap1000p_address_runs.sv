@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, addresses of a transfer: a logical address, a stride and a length become runs of consecutive words in
 // cell memory.
 //

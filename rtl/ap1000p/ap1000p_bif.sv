@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ BIF: a cell's interface to the S-net (sync_tree) and the B-net (broadcast_bus), as host registers.
 //
 // Host       32-bit request (valid/ready) and response (valid/ready, `host_rsp_*`); one at a time. `host_rsp_err_o`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the
 // torus.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ cell: its two chips, the message controller MSC+ (ap1000p_msc) and the memory controller MC (ap1000p_mc),
 // between processor, memory and torus.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ cell behind AXI: the top to instantiate in a design of one's own.
 //
 //   s_axil (registers) ─┬─ axi_bridge ─┬─────────────────────────────────┬── ap1000p_cell ──> tx, <── rx (torus_router)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_command: one axis of a relative cell. Is it in the torus, and in the range that a user
 // may send to?
 //

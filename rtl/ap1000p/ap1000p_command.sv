@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, the command window: words that the host stores to pages become commands for the system's and the user's
 // queue.
 //

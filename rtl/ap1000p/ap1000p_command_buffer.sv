@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_command: the open command of one class, and the complete ones on their way to its queue.
 //
 // Handshake  `put_i` stores a word while `full_o` is low: the next of the open command, or with `forget_i` the first of

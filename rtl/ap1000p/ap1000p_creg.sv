@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MC, communication registers: words with a present bit, read when it is set, written when it is clear.
 //
 // Handshake  sources (0 host, the others the network's), each a request (valid/ready), then its response (valid until

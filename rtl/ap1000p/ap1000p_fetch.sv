@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_send: reads the words of communication registers that messages bring.
 //
 // Job        `job_valid_i`, for one cycle: `job_words_i` words, possibly 0, from register `job_addr_i` / 4 on. At most

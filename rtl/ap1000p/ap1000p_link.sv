@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, link: between the controllers of both classes and the cell's port of the torus router. Messages to the
 // cell itself take the short way.
 //

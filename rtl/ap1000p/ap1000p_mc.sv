@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MC, memory controller of a cell: the MMU, the communication registers, the tags of the Write Through Pages,
 // and the one port of cell memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MC, memory management: translates a context's logical addresses to addresses of cell memory, with two TLBs
 // and a table walker.
 //

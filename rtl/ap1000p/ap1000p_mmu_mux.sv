@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, shares one side of the MMU, or one source of the communication registers, among several clients.
 //
 // Handshake  as ap1000p_mmu's, towards each client and towards the MMU (`mmu_*`). Requests pass combinationally. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, message controller of a cell: commands and remote accesses of the processor become messages, and
 // messages that arrive are executed without it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_receive: parses messages, finds the broken ones, and says what is to be done with each.
 //
 // Input      whole messages of one class, route word first.

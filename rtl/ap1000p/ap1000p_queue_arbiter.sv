@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_queue_ram: selects the queue of a class that gives the next message, in a fixed order
 // with a cap on how often a queue is passed over.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_queues: the queues of one class in a RAM of their own, words in, whole messages out.
 // Queues are numbered by priority.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, the five queues of messages to be sent, with spill to cell memory.
 //
 // In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, receive controller of one class of messages: executes them one after the other, without the processor.
 //
 // Input      whole messages (docs/machines/ap1000p.md, "Messages on the network"), route word first, the last word

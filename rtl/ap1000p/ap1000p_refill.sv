@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_queues: reads elements of the spill region back from cell memory, in order.
 //
 // Stored     `stored_valid_i` announces `stored_count_i` + 1 elements that are in memory, or that it refused

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+ and MC, host registers of both chips: settings of the operating system, state, faults to be served, and
 // the interrupt.
 //

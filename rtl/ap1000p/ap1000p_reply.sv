@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_receive: executes operations, everything but data for memory, and makes the replies.
 //
 // Operation  `op_valid_i` with its kind (0 GET, 1 CSI or FOP, 2 load, 3 store, 4 a word for a communication register)

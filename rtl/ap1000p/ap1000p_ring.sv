@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_receive: the ring buffers for SEND. Which one takes a message, and where does the next
 // one go?
 //

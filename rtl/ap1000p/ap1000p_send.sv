@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from
 // cell memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_queues: writes words that find no room in their queue to the spill region of cell
 // memory.
 //

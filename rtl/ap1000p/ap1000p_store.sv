@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, inside ap1000p_receive: writes data to memory, and counts the flag when they are there.
 //
 // Job        valid/ready: for whom, where, with which stride, how many words (>= 1); then its words (`data_*_i`), the

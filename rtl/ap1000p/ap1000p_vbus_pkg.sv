@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+, the requests of the MSC+ to the MC and the responses: bundles of streams, and the indices of the clients in
 // them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+, the processor's window: accesses of a bus at physical addresses become stores to command pages, accesses of
 // communication registers, and loads and stores of other cells.
 //

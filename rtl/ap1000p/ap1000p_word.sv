@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MSC+, word unit: reads, changes or counts one word of cell memory, one request after the other, so none sees
 // another half done.
 //

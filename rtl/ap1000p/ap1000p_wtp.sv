@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AP1000+ MC, Write Through Page: the tags of the remote kilobytes that have a copy in the local cache in cell memory.
 //
 // Lookup     request {cell, address}, then its response (valid until taken): `hit_o`, and `local_o` where the copy lies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Reports when a clock domain's state no longer changes by itself. Two of them, one in each domain and wired to each
 // other, let a simulator skip both clocks, or a gate stop them, at any ratio and phase.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A whole Cenju-3 as one top: a NIC for each PE and the multistage network between them.
 //
 // Handshake  the ports of cenju3_nic, an element of a packed array for each PE. `tx_*` and `rx_*` only show the links

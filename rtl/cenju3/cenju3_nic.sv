@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 network interface: Sender, Receiver, registers, and the two crossings between IO bus and network.
 //
 //   host registers ── regs ──┬── sender ── tx ──> link out

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 network interface behind AXI: the top to instantiate in another design.
 //
 //   s_axil (registers) ─┬─ axi_bridge ── cenju3_nic ──> m_axis (link out)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 Receiver, first part: parses packets from the receive FIFO and checks their headers.
 //
 // Input      bus words {data, keep = 16-bit units - 1, last}: route flit alone, 16-byte header, body.

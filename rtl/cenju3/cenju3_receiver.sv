@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 Receiver: stores packets into the buffers and addresses that their headers name, and interrupts.
 //
 // Packets    a packet's header goes to ring[PUT] of the message or DMA header buffer. Then its body goes to the slot of

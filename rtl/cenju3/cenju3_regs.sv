@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 NIC: host registers, pending causes and the interrupt line.
 //
 // Handshake  one access at a time: request (valid/ready), then response (valid/ready), all outputs flip-flops. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 NIC, way in: 16-bit flits of the network clock fill the receive FIFO as bus words and cross to the IO clock.
 //
 // Handshake  valid/ready/data/last streams; input in the network domain, output in the IO domain. `rx_ready_o` is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One send queue of the Cenju-3 Sender: fetches parcel headers ahead, checks them, cuts parcels into packets.
 //
 // Fetch      `fetch_addr_o` requests the next header whenever its slot is free, so a header is on its way while the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 Sender: two queues of parcels in memory become packets on the way to the network, without the CPU.
 //
 // Order      a header is fetched between two bursts of the body being read. The queue of the next packet is selected

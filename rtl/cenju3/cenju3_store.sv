@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 NIC: all writes to memory, in order of request, through one write engine.
 //
 // Jobs       {kind of job, address, bytes}: a header (its 16 bytes come with the job), or a body (its words come on

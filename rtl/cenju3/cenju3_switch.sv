@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One 4x4 switch of Cenju-3's network: synchronisation, switching and the idle time between packets on a link.
 //
 // Purpose    carries packets of 16-bit flits from four input links to four output links by digit digit_i of the route

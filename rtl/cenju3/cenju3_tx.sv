@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cenju-3 NIC, way out: bus words of the IO clock become 16-bit flits of the network clock, with a gap after each
 // packet.
 //

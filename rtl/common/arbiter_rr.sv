@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Round-robin arbiter with a registered one-hot grant, held until its holder is done.
 //
 // Handshake  a client holds `req_i[i]` until granted. `grant_o` is one-hot or zero, straight from flip-flops. While a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Asynchronous FIFO: a stream from one clock domain to another, at any ratio and phase.
 //
 // Handshake  valid/ready streams, each in its own domain. `in_ready_o` and `out_valid_o` are flip-flops; `out_data_o`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One side of an asynchronous FIFO: its pointer, its view of the other side's pointer, and its half of the reset.
 //
 // Purpose    the input side claims free slots and offers them with `open_o` (the FIFO's ready). The output side claims

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Turns AXI4 bursts into beats with their addresses and byte lanes: FIXED, INCR and WRAP, narrow and unaligned.
 //
 // Input      an address channel of AXI4. `in_ready_o` depends on `out_ready_i` in the same cycle: put a skid before it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The AXI side of a network interface: its registers behind an AXI4-Lite slave, its memory streams on an AXI4 master.
 //
 //   s_axil ─── axil_slave ──────── host

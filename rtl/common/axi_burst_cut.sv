@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cuts memory bursts into AXI4 bursts that stay within 4 KB, and counts the outstanding ones.
 //
 // Input      memory commands {addr, len = beats - 1}, `in_addr_i` word aligned (lower bits are ignored).

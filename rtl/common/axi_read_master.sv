@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Memory read streams (the protocol of `dma_read`) to the read channels of an AXI4 master.
 //
 // Memory     commands {addr, len = beats - 1}, word aligned. Data come in order, `last` with a command's last word,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AXI4 slave in front of a memory-mapped window: bursts become single accesses with the protocol of a NIC's host port.
 //
 // AXI        FIXED, INCR and WRAP; narrow and unaligned. IDs return with the responses; the responses of each direction

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Carries beats of reads and writes to one window, one access at a time, and their responses back. `axi_slave` and
 // `axil_slave` share it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Memory write streams (the protocol of `dma_write`) to the write channels of an AXI4 master.
 //
 // Memory     commands {addr, len = beats - 1}, word aligned. Data follow their command, with a strobe for each byte and

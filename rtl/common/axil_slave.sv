@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // AXI4-Lite slave in front of a register port, such as the host port of a NIC.
 //
 // AXI        reads and writes do not wait for one another. Address and data of a write come in any order. The responses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Bitwise synchroniser: brings levels, or a Gray-coded count, into another clock's domain.
 //
 // Handshake  none. `data_i` comes straight from flip-flops of the other domain. More than one bit is allowed only if at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Queue of commands in front of an engine's command register.
 //
 // Handshake  valid/ready streams; `in_ready_o` is a flip-flop. The output must feed a register.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DMA copy: moves a range of memory to another, as packets, and reads, cuts and writes a word per cycle.
 //
 // Command    source and destination are word aligned (lower bits are ignored), `cmd_bytes_i` >= 1. Reads run ahead of

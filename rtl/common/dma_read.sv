@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DMA read engine: turns {address, bytes} commands into memory bursts and their data into one packet per command.
 //
 // Command    `cmd_addr_i` word aligned (lower bits are ignored), `cmd_bytes_i` >= 1.

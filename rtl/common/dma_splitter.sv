@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Cuts a parcel (one long transfer) into packets of at most PacketBytes.
 //
 // Handshake  valid/ready streams, a parcel in, its packets out; every output is a flip-flop or the AND of two.

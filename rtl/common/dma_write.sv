@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DMA write engine: writes one packet per {address, bytes} command to memory, and reports how it ended.
 //
 // Command    `cmd_addr_i` word aligned (lower bits are ignored), `cmd_bytes_i` >= 1.

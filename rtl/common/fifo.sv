@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Synchronous FIFO in LUT RAM: the default buffer between two stages.
 //
 // Handshake  valid/ready streams on both sides; `in_ready_o` and `out_valid_o` are flip-flops, `out_data_o` is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Synchronous FIFO in block RAM: like `fifo`, for depths of hundreds of words.
 //
 // Handshake  as `fifo`. The memory's registered read is the output register. The next word is fetched in the cycle in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Memory in block RAM behind the streams of `dma_read` and `dma_write`: for a board without DRAM, for a test.
 //
 // Read       command {addr, len = beats - 1}, then its words in order, `last` on the last one of a burst.

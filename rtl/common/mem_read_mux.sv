@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Connects N read clients to one memory.
 //
 // Client     read commands {addr, len = beats - 1}. Each gets its words in order, `last` with its last one, `err` as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rules of a memory's read side: data only for requested bursts, in order, `last` on a burst's last beat. A checker, it
 // drives nothing.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Connects a read client with narrow words to a memory with wide ones.
 //
 // Client     read commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored), and their words

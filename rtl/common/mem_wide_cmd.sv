@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Turns commands of a client with narrow words into commands of a memory with wide ones, and locates each narrow word
 // in its beat. `mem_read_wide` and `mem_write_wide` share it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Connects N write clients to one memory.
 //
 // Client     write commands {addr, len = beats - 1}. The words of a burst, with a strobe for each byte, follow its

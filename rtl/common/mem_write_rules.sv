@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rule of a memory's write side: a response only for a complete burst of data. A checker, it drives nothing.
 //
 // Purpose    a block that writes states with it, under TSUNAGI_ASSERT, its expectation of the memory. A proof (formal/)

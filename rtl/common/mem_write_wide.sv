@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Connects a write client with narrow words to a memory with wide ones.
 //
 // Client     write commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored). Their words,

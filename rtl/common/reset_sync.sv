@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Reset bridge: an asynchronous request (PLL not locked, a button) becomes the reset of one clock's domain.
 //
 // Handshake  none. `arst_i` may come and go at any time, also while the clock stands still.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Skid buffer: a register stage of a stream that cuts both directions.
 //
 // Handshake  valid/ready streams; every output is a flip-flop.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // FIFO whose words become visible a fixed time after they enter: a pipeline's latency without its registers.
 //
 // Handshake  as `fifo`: registered `in_ready_o` and `out_valid_o`, `out_data_o` from memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Width converter, wide to narrow: sends a word's units one by one, the lowest first.
 //
 // Handshake  valid/ready/data/last streams; every output is a flip-flop.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Holds a stream for a number of idle cycles after each packet.
 //
 // Handshake  valid/ready/data/last streams; `in_ready_o` is a flip-flop, `out_valid_o` the AND of two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Merges N streams into one, packet by packet, least recently served first.
 //
 // Handshake  valid/ready/data/last streams. A packet (words up to and including `last`) stays whole. With Packets = 0

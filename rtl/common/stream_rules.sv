@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Rule of a stream: an offer holds until it is taken. A checker, it drives nothing.
 //
 // Purpose    a block states with it, under TSUNAGI_ASSERT, its expectation of its source. A proof (formal/) takes the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Width converter, narrow to wide: packs Ratio units into a word, the first unit lowest.
 //
 // Handshake  valid/ready/data/last streams; registered `in_ready_o` and `out_valid_o`, outputs from memory. A word ends

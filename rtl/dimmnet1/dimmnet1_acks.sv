@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1, slots and credits: counts the packets that ask for an answer, by slot, and the answers to them.
 //
 // Take       a client offers {slot, DST} and holds the offer. `take_ready_o` is a pulse: one packet of the slot is open

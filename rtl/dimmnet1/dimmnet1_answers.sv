@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1, answer queue: short packets that the receiver or the processor makes wait here for the transmit arbiter,
 // and requests of PULL for the RDMA engine.
 //

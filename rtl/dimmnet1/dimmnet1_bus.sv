@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 card: host and on-chip processor reach registers and memories; decode, order, errors.
 //
 // Host       requests {write, byte address, word, strobes}; the lower 3 address bits are ignored, strobes select bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 card, inside dimmnet1_bus: what kind of register a word of the registers' range is.
 //
 // Kinds      `kinds_o` has the place of a register in LUT RAM, the bits that are kept there, and a bit for each kind of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 receiver, middle part: decides what becomes of each packet, by its header; stops for processor and matcher.
 //
 // Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1, crossings between the core's clock and the link's, each way, and the rest of both clock domains.
 //
 // Handshake  valid/ready/data/last streams. Names with `link` are in the link's clock domain.

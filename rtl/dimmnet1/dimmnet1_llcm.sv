@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 low-latency common memory (LLCM): 16 KB in true dual-port block RAM, for host, receivers and processor.
 //
 // Port A     the host's. It never waits; `a_rdata_o` holds the word one cycle after the request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A whole DIMMnet-1 as one top: a card for each node and the switch between them.
 //
 // Handshake  the ports of dimmnet1_nic, an element of a packed array for each node; `cfg_*` as dimmnet1_switch.

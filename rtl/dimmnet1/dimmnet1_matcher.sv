@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 matcher: indirect writes, message exchange and chains of receive commands without the processor, on the
 // firmware's cells in LLCM.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 memory split: the DMA engines' 32-bit memory streams go to memory, or to LLCM where address[31:28] is 15.
 //
 // Clients    one read client (the RDMA engine's `dma_read`), one write client (the receiver's `dma_write`); protocol of

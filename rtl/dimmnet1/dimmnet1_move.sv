@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 receiver: brings packets' data to memory, or drops them.
 //
 // Command    one for each packet with data, in order: drop, or write `cmd_bytes_i` (1 to 4096) at `cmd_addr_i`, 8-byte

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 card: Martini with its on-chip processor, between the host's bus, the card's memory and the link.
 //
 //   host ── bus ──┬── send (AOTF, BOTF) ──────────┐

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 card behind AXI: the top to instantiate in a design of one's own.
 //
 //   s_axi  (registers, windows, AOTF, LLCM) ── axi_slave ──────────┬── dimmnet1_nic ──> m_axis, <── s_axis (link_aclk)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 receiver, first part: takes packets apart, and finds those with too few or too many words.
 //
 // Input      packets of 64-bit words, as the link gives them. `receive_i` clear: no further packet begins.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 RDMA engine: descriptors become PUSH packets or PULL requests, and PULL requests of others become replies.
 //
 // Descriptor {RDMA_WHAT, local, remote, bytes, slot}. TYPE is PUSH or 16 and up (packets with data from local memory),

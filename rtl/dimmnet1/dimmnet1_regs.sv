@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 card, inside dimmnet1_bus: registers, the watchdog of both stops, the packet builder, and the interrupts.
 //
 // Access     of the host, `host_acc_i`, in its turn, or else of the processor, `cpu_acc_i`, in a cycle with `ready_o`:

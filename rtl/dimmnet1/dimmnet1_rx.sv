@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 receiver: ordinary and Mini-OTF. It checks packets, translates their addresses, writes their data, answers.
 //
 // Input      packets from the link, of any content. `receive_i` clear: no further packet begins.

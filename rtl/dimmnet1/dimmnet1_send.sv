@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1, on-the-fly sending: stores of the host become packets, one by one (AOTF) or by the block (BOTF).
 //
 // Stores     to windows, kicks, header TLB and AOTF pages, decoded by address bits 20, 14 and 12 alone; the bus sends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 receiver, last part: what becomes of each packet, in the order of the packets.
 //
 // Entry      `put_*`, one for each packet. `put_write_i`: its data are on their way, and `done_*` tells how that ends.

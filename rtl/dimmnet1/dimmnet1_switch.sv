@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The switch of DIMMnet-1's network: a stand-in for RHiNET-2/SW, 8x8, with routes by table and multicast.
 //
 // Purpose    carries packets of 64-bit words. A packet's first word is word 0 of its header: flags.multicast is bit 10,

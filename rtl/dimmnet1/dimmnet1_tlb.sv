@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1 TLBs: RVATLB and PATLB translate regions and offsets to physical addresses, for receiver and RDMA engine.
 //
 // Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // DIMMnet-1, transmit arbiter: merges the streams of the card, packet by packet, and puts in SRC and SEQ.
 //
 // Input      streams 0 answers, 1 AOTF and BOTF, 2 RDMA. A packet that begins is followed by all its words without a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // ALU of `emx_execute`: arithmetic, logic, shifts and comparisons of EM-4/EM-X, addresses, and whether a branch is
 // taken.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X PE without its switch and its registers: input buffer, matching, execution, output buffer and memory.
 //
 // Network    `su_*` from the switch, `out_*` to `emx_route`; both by the rule of room: a packet begins in a cycle in

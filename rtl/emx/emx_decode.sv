@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Decoder of `emx_execute`: what an instruction of EM-4/EM-X does.
 //
 // Latency    none: combinational.

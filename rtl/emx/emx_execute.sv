@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Execution unit of EM-4/EM-X (EXU): runs a thread from its start to the instruction that ends it, without
 // interruption.
 //

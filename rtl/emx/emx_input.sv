@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Input buffer unit of EM-4/EM-X (IBU): checks packets that arrive, does WRITE and READ without a thread where it may,
 // and queues the others, in order, with spill to memory and refill.
 //

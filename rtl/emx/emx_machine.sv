@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X, a whole machine as one top: PEs and the links between them.
 //
 // Ports      those of emx_pe, an element of a packed array for each PE, by number. `link_*_o` only show what the PEs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Matching and fetch unit of EM-4/EM-X (FMU): packets become starts of threads, or wait in memory for their partners.
 //
 // Packets    well formed, with addresses that packets may touch (`emx_input` sees to it). One is taken whenever none is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Memory of an EM-4/EM-X PE and its one port (MCU): words of 39 bits, the presence bits beside them, and who goes
 // first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X, the network of a whole machine: path and switch of each PE, and the links between them.
 //
 // Purpose    a circular omega of 5 columns with a PE in every switch: output b of row r leads to row 2r + b of the next

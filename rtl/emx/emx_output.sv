@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Output buffer of EM-4/EM-X (OBU): packets of threads and answers of the input buffer, on their way to the network.
 //
 // Producers  0: the execution unit, 1: the input buffer's answers. A packet is 78 bits, word 0 above. Both speak

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X PE: everything of a processing element but its host's bus.
 //
 //   two links in ──► emx_switch ──► emx_core ──► emx_route ──► emx_switch ──► two links out

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X PE behind AXI4-Lite: the top to instantiate in another design.
 //
 //   s_axil (registers and memory) ── axil_slave ── emx_pe ──> link_out, <── link_in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X, places in the network: row and column of a PE. PE 5 * loop + column stands in that column.
 package emx_place_pkg;
   // The loop's bits, shifted left by one bit for each column; the loops of five PEs have none in common.

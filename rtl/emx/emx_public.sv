@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Map of a PE of EM-4/EM-X: whether packets and threads may touch an address.
 //
 // Latency    none: combinational.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One level's queue of `emx_input`: two halves on the chip, and a ring in memory between them.
 //
 // Packets    go to the head where neither the tail nor the ring holds one, else to the tail. On the chip they move up

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Registers of an EM-4/EM-X PE, its counters, its interrupt, and the host's way to memory and to the input buffer.
 //
 // Host       one access at a time: request, then response, each valid/ready. Addresses are of bytes; their lowest three

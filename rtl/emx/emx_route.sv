@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X, path at injection: between a PE's output and its switch. The receiver's number becomes the path to it.
 //
 // Purpose    in word 0, PE becomes {1, outputs}, the next hop's in bit 0; PE = 1 is here. Word 1 passes as it is. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // EM-4/EM-X SU, switching unit of a PE: two links in, two links out, and the PE itself.
 //
 // Purpose    carries packets by the path in their word 0: PE 1 is here; else bit 0 names the output link, and the rest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Selects the least recently served of N requesters, in the same cycle.
 //
 // Handshake  `first_o`: at most one of `request_i`, none if an older one of `block_i` stands in its way. `served_i`:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One bus of many cells: it sends packets of one cell at a time to all cells, itself included, each exactly once and in
 // the same order everywhere.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The arbiters of a crossbar, all outputs at once: they select the input of each output's next word.
 //
 // Handshake  `request_i`: per input, over outputs, the request of its first waiting word (one for all outputs, or one

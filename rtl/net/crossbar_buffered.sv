@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N x N wormhole crossbar with a queue at each crosspoint.
 //
 // Purpose    a drop-in sibling of `crossbar` with the same ports and packets. A word waits in the queue of its input

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N x N crossbar with routes by table and multicast.
 //
 // Purpose    carries packets (words up to and including `last`) from N input streams to N output streams. A packet's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One output of a crossbar: its crosspoints, and the words on their way to the port.
 //
 // Handshake  the word of the input named in `granted_i` (one at most) comes in; it cannot be refused. `more_o` falls

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // N x N switch for packets of two words, with virtual channels: one cycle a hop.
 //
 // Purpose    carries packets from inputs to the outputs that are named beside them. It knows no addresses: what wraps

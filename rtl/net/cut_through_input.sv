@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One input of cut_through: `Packets` packets of two words for each channel, one of which requests an output.
 //
 // Handshake  `open_i`: outputs that are free, with room beyond, by channel. `request_o`: the output of the packet that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One input of crossbar_multicast: it looks up a packet's outputs and asks for them.
 //
 // Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter in turns. A short one asks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Omega network: Radix**Stages ports, Stages columns of crossbars, a perfect shuffle before each column.
 //
 // Purpose    carries packets from any port to the port named in the low Stages * $clog2(Radix) bits of their first

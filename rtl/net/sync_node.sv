@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A node of `sync_tree`: it combines its children's arrivals upwards and passes the release downwards.
 //
 // Handshake  a barrier is a change of a bit, the phase. Upwards: the phase that all children with a member show, held

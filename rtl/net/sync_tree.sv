@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Barriers of many cells: a tree that gathers arrivals and spreads the release, for several groups independently.
 //
 // Handshake  per cell and group. `member_i`: the cell takes part. `arrive_i`: a pulse, the cell is at the barrier.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One input of a torus router: 16 words in four virtual channels, one of which requests an output.
 //
 // Handshake  In: a word with valid_i goes to its channel's queue of four words. The sender counts the queue's credits;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One output of a torus router: it allocates its link's virtual channels, arbitrates, and sends the words.
 //
 // Handshake  request_i[i]: input i has a word for this output, on vc_i[i], that begins (head_i) or ends (last_i) a

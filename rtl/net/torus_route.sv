@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Routing function of a torus router, by a packet's first word: X before Y.
 //
 // Handshake  combinational. Inputs are a first word's low 19 bits, its virtual channel {class, lane} and the router's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Router of a 2-D torus: one for each cell, five ports, wormhole packets, two message classes, broadcasts.
 //
 // Purpose    carries packets (words up to and including `last`) by their first word, X before Y, in the shorter

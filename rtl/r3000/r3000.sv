@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Processor with local memory: the MIPS I integer set with delay slots, exceptions, an interrupt line and a bus.
 //
 // Contract   one instruction a cycle but for the waits in `docs/r3000.md`, which also has the map and the exceptions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // ALU of `r3000`: sum, logic, shift and comparison of two operands, and whether a branch on them is taken.
 //
 // Latency    none: combinational.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Decoder of `r3000`: an instruction's controls.
 //
 // Latency    none: combinational.

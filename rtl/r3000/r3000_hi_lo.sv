@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Multiplier and divider of `r3000`, with the registers HI and LO.
 //
 // Start      only while `busy_o` is low; so are `to_hi_i` and `to_lo_i`, which write `a_i` to a register.

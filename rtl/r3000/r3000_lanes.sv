@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Byte lanes of `r3000`: where the bytes of a memory instruction stand in the word at its address.
 //
 // Store      `data_o` has the register's bytes at their lanes; other lanes have anything.

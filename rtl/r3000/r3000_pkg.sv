@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Controls of `r3000`: what its decoder says of an instruction.
 package r3000_pkg;
   // Cause.ExcCode.

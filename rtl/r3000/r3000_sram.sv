@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // SRAM of `r3000`: true dual port block RAM, port A to fetch, port B to load and store.
 //
 // Latency    1 cycle. A port's output holds while the port is not enabled, and during a write.

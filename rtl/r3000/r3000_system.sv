@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Coprocessor 0 of `r3000`: Status, Cause, EPC, BadVAddr, PRId, and the decision to interrupt.
 //
 // Write      `write_i` (MTC0) writes Status and the software interrupts of Cause; other registers are read only.

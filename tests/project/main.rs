@@ -4,6 +4,7 @@ mod columns;
 mod docs;
 mod farm;
 mod floor_plan;
+mod licence;
 mod make;
 mod offline;
 mod readme;

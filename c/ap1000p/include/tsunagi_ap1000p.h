@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The library of the AP1000+ for C programs on the simulated machine.
  *
  * APrun starts one copy of a program per cell. Each copy runs on a stack of its own, one at a time, and gives way

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The machine's library for C programs on a simulated Cenju-3.
  *
  * CJrun starts one copy of a program per PE. Each copy runs on a stack of its own, one at a time, and gives way only

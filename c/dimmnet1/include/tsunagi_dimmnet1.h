@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The library of the DIMMnet-1 for C programs on the simulated machine.
  *
  * DNrun starts one copy of a program per node. Each copy runs on a stack of its own, one at a time, and gives way only

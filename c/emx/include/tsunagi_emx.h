@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* C programs on the host of a simulated EM-4 or EM-X.
  *
  * The host writes the PEs' memories, starts a thread on each PE with arguments, and waits for the results. Threads are

@@ -1,4 +1,5 @@
-//! The tables of the documents: proofs, modules, measurements, sets that stay RTL.
+//! The tables of the documents: proofs, modules, measurements, sets that stay RTL; and the lists of files for other
+//! tools.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,9 +8,9 @@ use regex::Regex;
 
 use crate::entries::sv_files;
 use crate::pages::{self, Part};
-use crate::{Flow, FlowError, Outcome, formal, gate, synth};
+use crate::{Flow, FlowError, Outcome, cores, formal, gate, synth};
 
-/// Write the generated tables of the documents, from RTL, proofs and lists
+/// Write the generated tables of the documents and the lists of files for other tools, from RTL, proofs and lists
 #[derive(clap::Args)]
 pub struct Args {
     /// Write nothing; name the stale tables
@@ -23,10 +24,13 @@ pub struct Args {
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut parts = modules(flow)?;
     parts.extend([formal::part(&args.proofs)?, gate::part(flow)?, synth::part(flow)?]);
+    let files = cores::files(flow)?;
+    let what = format!("{} tables, {} lists of files", parts.len(), files.len());
     if args.check {
-        let stale: Vec<FlowError> = parts.iter().filter_map(|part| part.check().err()).collect();
+        let parts = parts.iter().filter_map(|part| part.check().err());
+        let stale: Vec<FlowError> = parts.chain(files.iter().filter_map(|file| file.check().err())).collect();
         return match stale.is_empty() {
-            true => Ok(format!("rtl-flow docs: {} tables, none stale", parts.len())),
+            true => Ok(format!("rtl-flow docs: {what}, none stale")),
             false => Err(stale),
         };
     }
@@ -34,10 +38,10 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     for part in &parts {
         written += usize::from(part.write()?);
     }
-    Ok(format!(
-        "rtl-flow docs: {written} of {} tables were stale and are now written",
-        parts.len()
-    ))
+    for file in &files {
+        written += usize::from(file.write()?);
+    }
+    Ok(format!("rtl-flow docs: {what}; {written} were stale and are now written"))
 }
 
 /// The catalogue: one table per folder of the library.

@@ -82,30 +82,24 @@ impl Flow {
         for folder in &self.units.library {
             files.extend(sv_files(&self.units.path(folder))?);
         }
-        files.sort_by_key(|path| (!path.to_string_lossy().ends_with("_pkg.sv"), path.clone()));
+        files.sort();
+        packages_first(&mut files);
         Ok(files)
     }
 
     /// All sources of an entry, packages first: its own files, and each library file with a module or package that one
     /// of them names. A module that its own files define is not taken from the library.
     pub fn needs(&self, entry: &Entry) -> Result<Vec<PathBuf>, FlowError> {
-        let library = self.sources()?;
-        let words = |path: &Path| {
-            let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-            let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
-            Ok::<_, FlowError>(
-                words
-                    .filter(|word| !word.is_empty())
-                    .map(str::to_owned)
-                    .collect::<Vec<_>>(),
-            )
-        };
         let own = entry
             .files
             .iter()
             .filter(|path| path.extension().is_some_and(|x| x == "sv" || x == "v"));
-        let mut needed: Vec<PathBuf> = own.cloned().collect();
+        self.with_needs(own.cloned().collect())
+    }
+
+    /// These sources and those that they need, as [`Flow::needs`].
+    pub fn with_needs(&self, mut needed: Vec<PathBuf>) -> Result<Vec<PathBuf>, FlowError> {
+        let library = self.sources()?;
         let mut defined = BTreeSet::new();
         for path in &needed {
             let words = words(path)?;
@@ -127,9 +121,22 @@ impl Flow {
                 }
             }
         }
-        needed.sort_by_key(|path| !path.to_string_lossy().ends_with("_pkg.sv"));
+        packages_first(&mut needed);
         Ok(needed)
     }
+}
+
+/// All words of a source but those in its comments.
+fn words(path: &Path) -> Result<Vec<String>, FlowError> {
+    let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    Ok(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}
+
+/// Sorts files so that each package stands before its users, otherwise in the order that they have.
+pub fn packages_first(files: &mut [PathBuf]) {
+    files.sort_by_key(|path| !path.to_string_lossy().ends_with("_pkg.sv"));
 }
 
 fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {

@@ -15,6 +15,8 @@ pub enum FlowError {
     List { path: PathBuf, message: String },
     #[error("no design has such a name; the list of units has all names")]
     NoDesign,
+    #[error("no top has such a name; `tops` in rtl/*/units.toml has all names")]
+    NoTop,
     #[error("no proof has such a name; formal/*/proofs.toml has all names")]
     NoProof,
     #[error("unknown board `{board}`; known: {there}")]

@@ -2,6 +2,7 @@
 //! their designs from [`Flow::entries`] and run programs through [`Tools`].
 
 mod cargo;
+pub mod cores;
 pub mod coverage;
 pub mod docs;
 pub mod entries;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, junit, lint, mutants, rails, synth};
+use rtl_flow::{Flow, Outcome, cores, coverage, docs, formal, fpga, gate, junit, lint, mutants, rails, synth};
 
 /// Works on the RTL outside its simulation
 #[derive(Parser)]
@@ -29,6 +29,7 @@ enum Part {
     Coverage(coverage::Args),
     Mutants(mutants::Args),
     Docs(docs::Args),
+    Cores(cores::Args),
     Rails(rails::Args),
     Junit(junit::Args),
 }
@@ -62,5 +63,6 @@ fn run(args: &Args) -> Outcome {
         Part::Coverage(part) => coverage::run(&flow()?, part),
         Part::Mutants(part) => mutants::run(&flow()?, part),
         Part::Docs(part) => docs::run(&flow()?, part),
+        Part::Cores(part) => cores::run(&flow()?, part),
     }
 }

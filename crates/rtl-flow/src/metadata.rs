@@ -13,6 +13,9 @@
 //! route = false                  # synthesis only
 //! quick = false                  # too long for `make test`
 //!
+//! [metadata]
+//! tops = ["fifo"]                # modules to instantiate elsewhere: `rtl-flow docs` writes their cores and file lists
+//!
 //! [metadata.illegal]             # values that stop elaboration, beside those that a parameter's comment excludes
 //! fifo = [{ W = 0 }]
 //!
@@ -96,6 +99,9 @@ pub struct List {
     pub illegal: BTreeMap<String, Vec<BTreeMap<String, i64>>>,
     #[serde(default)]
     pub coverage: Vec<Exception>,
+    /// The modules of the list's folder to instantiate in a design of one's own.
+    #[serde(default)]
+    pub tops: Vec<String>,
 }
 
 /// Lines of a file with branches that no test need take.

@@ -70,7 +70,8 @@ pub fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [St
 /// The first sentence at the head of a source file.
 pub fn purpose(source: &str) -> String {
     let comment = source.lines().map_while(|line| line.strip_prefix("// "));
-    let text = comment.collect::<Vec<_>>().join(" ");
+    let own = comment.filter(|line| !line.starts_with("SPDX-"));
+    let text = own.collect::<Vec<_>>().join(" ");
     match text.split_once(". ") {
         Some((sentence, _)) => format!("{sentence}."),
         None => text,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_queue_ram` as the proof of `ap1000p_queues` sees it: any queues may be full, and any words may leave.
 //
 // The RAM's own proof covers the order of its words. That proof assumes of the RAM's source the assertions here.

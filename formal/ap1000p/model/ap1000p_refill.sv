@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_refill` as the proof of `ap1000p_queues` sees it: it passes on the memory's elements.
 //
 // An error of the memory makes an element lost. Its own proof shows that they are the stored elements, in order.

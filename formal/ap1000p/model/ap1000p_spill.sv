@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `ap1000p_spill` as the proof of `ap1000p_queues` sees it: each word becomes an element, at once.
 //
 // Elements in the region at the same time have different tags. Its own proof shows that elements reach the memory in

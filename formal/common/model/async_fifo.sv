@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `async_fifo` as the proof of its source sees it: it takes words at any time; another proof covers its output.
 module async_fifo #(
     parameter int W = 32,

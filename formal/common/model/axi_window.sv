@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `axi_window` as the proof of its source sees it: it takes beats at any time and gives any response; it has a proof of
 // its own.
 module axi_window #(

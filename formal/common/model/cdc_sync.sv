@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `cdc_sync` as a proof sees it: each bit that changed at the step before may still show its old value, by chance.
 //
 // Of two edges, one right after the other, the second may or may not see the first one's change. In time steps of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `fifo` as a proof of a block built on it sees it: the same words, flags and level, as its own proof shows, without
 // pointers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // `r3000_sram` as a proof sees it that holds for any program and any data: a port that reads gets any word.
 //
 // A port's word stays until it reads again.

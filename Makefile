@@ -41,7 +41,7 @@ ifeq ($(MACHINE),)
 	@$(CARGO) run --quiet --package rtl-flow -- rails --check
 	@echo "make test: lint clean, every test passed"
 else
-	$(CARGO) test --package tsunagi --lib --test harness --test $(MACHINE)
+	$(CARGO) test --package tsunagi-harness --package tsunagi --lib --test harness --test $(MACHINE)
 	$(CARGO) test --package testbenches --test common --test net --test $(MACHINE)
 	$(CARGO) test --package $(MACHINE)-c
 	@echo "make test: RTL clean, every test of $(MACHINE) and of its base passed"

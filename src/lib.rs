@@ -6,8 +6,6 @@ pub mod cenju3;
 pub mod cli;
 pub mod dimmnet1;
 pub mod emx;
-pub mod harness;
-mod ids;
 pub mod machine;
 pub mod machines;
 pub mod net;
@@ -16,4 +14,5 @@ pub mod report;
 pub mod repro;
 pub mod rtl;
 
-pub use ids::{Addr, ByteLen, Cycle, NodeId, Picos};
+pub use tsunagi_harness as harness;
+pub use tsunagi_harness::{Addr, ByteLen, Cycle, NodeId, Picos};

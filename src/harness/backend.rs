@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::harness::faults::Fault;
-use crate::harness::memory::Memory;
+use crate::faults::Fault;
+use crate::memory::Memory;
 use crate::{NodeId, Picos};
 
-pub use crate::harness::event::{Event, EventKind};
+pub use crate::event::{Event, EventKind};
 
 /// One access of a host on its node's bus, at a physical address outside the node's own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

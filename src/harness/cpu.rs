@@ -4,8 +4,8 @@
 use std::cell::Cell;
 
 use crate::Picos;
-use crate::harness::exec::{First, Host, race};
-use crate::harness::sync::{Lock, Signal};
+use crate::exec::{First, Host, race};
+use crate::sync::{Lock, Signal};
 
 /// On whose behalf the CPU works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -160,7 +160,7 @@ impl HostPort {
 #[macro_export]
 macro_rules! host_ports {
     ($unit:expr) => {
-        $crate::harness::host_port::HostPortsIn {
+        $crate::host_port::HostPortsIn {
             req_ready: ::verilated::Port::is_set($unit.host_req_ready_o()),
             rsp_valid: ::verilated::Port::is_set($unit.host_rsp_valid_o()),
             rsp_rdata: ::verilated::Port::get($unit.host_rsp_rdata_o()) as u32,
@@ -173,7 +173,7 @@ macro_rules! host_ports {
 #[macro_export]
 macro_rules! set_host_ports {
     ($unit:expr, $host:expr) => {{
-        let host: &$crate::harness::host_port::HostPortsOut = $host;
+        let host: &$crate::host_port::HostPortsOut = $host;
         ::verilated::Input::set_bool($unit.host_req_valid_i(), host.req_valid);
         ::verilated::Input::set_bool($unit.host_req_write_i(), host.req_write);
         ::verilated::Input::set($unit.host_req_addr_i(), host.req_addr.into());

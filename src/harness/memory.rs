@@ -201,7 +201,7 @@ pub struct MemPortsOut {
 #[macro_export]
 macro_rules! mem_ports {
     ($unit:expr) => {
-        $crate::harness::memory::MemPortsIn {
+        $crate::memory::MemPortsIn {
             rd_cmd_valid: ::verilated::Port::is_set($unit.mem_rd_cmd_valid_o()),
             rd_cmd_addr: ::verilated::Port::get($unit.mem_rd_cmd_addr_o()) as u32,
             rd_cmd_len: ::verilated::Port::get($unit.mem_rd_cmd_len_o()) as u8,
@@ -222,7 +222,7 @@ macro_rules! mem_ports {
 #[macro_export]
 macro_rules! set_mem_ports {
     ($unit:expr, $mem:expr) => {{
-        let mem: &$crate::harness::memory::MemPortsOut = $mem;
+        let mem: &$crate::memory::MemPortsOut = $mem;
         ::verilated::Input::set_bool($unit.mem_rd_cmd_ready_i(), mem.rd_cmd_ready);
         ::verilated::Input::set_bool($unit.mem_rd_data_valid_i(), mem.rd_data_valid);
         let data = $unit.mem_rd_data_data_i();

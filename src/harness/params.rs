@@ -200,12 +200,12 @@ macro_rules! parameters {
     ($($name:ident: $ty:ty = $value:literal, $unit:literal, $min:literal ..= $max:literal, $origin:ident,
        on [$($on:literal),*], from [$($from:ident),*], $note:literal;)*) => {
         /// Every parameter of the table, in its order.
-        pub const PARAMS: &[$crate::harness::params::Param] = &[$($crate::harness::params::Param {
+        pub const PARAMS: &[$crate::params::Param] = &[$($crate::params::Param {
             name: stringify!($name),
             value: $value as f64,
             unit: $unit,
             range: ($min as f64, $max as f64),
-            origin: $crate::harness::params::Origin::$origin,
+            origin: $crate::params::Origin::$origin,
             measured_on: &[$($on),*],
             derived_from: &[$(stringify!($from)),*],
             note: $note,
@@ -220,7 +220,7 @@ macro_rules! parameters {
         impl Config {
             /// The machine of the paper.
             pub fn paper() -> Config {
-                Config { $($name: $crate::harness::params::Quantity::of($value as f64, $unit)),* }
+                Config { $($name: $crate::params::Quantity::of($value as f64, $unit)),* }
             }
 
             /// Sets one parameter by its name, `value` in the table's unit.
@@ -228,22 +228,22 @@ macro_rules! parameters {
             /// # Errors
             /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing
             /// changes then.
-            pub fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::harness::params::ParamError> {
-                let p = $crate::harness::params::param(PARAMS, name)?;
+            pub fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::params::ParamError> {
+                let p = $crate::params::param(PARAMS, name)?;
                 let (min, max) = p.range;
                 if !(min..=max).contains(&value) {
                     let (name, unit) = (p.name, p.unit);
-                    return Err($crate::harness::params::ParamError::OutOfRange { name, value, unit, min, max });
+                    return Err($crate::params::ParamError::OutOfRange { name, value, unit, min, max });
                 }
                 let whole = match p.name {
-                    $(stringify!($name) => <$ty as $crate::harness::params::Quantity>::WHOLE,)*
+                    $(stringify!($name) => <$ty as $crate::params::Quantity>::WHOLE,)*
                     _ => unreachable!(),
                 };
                 if whole && value.fract() != 0.0 {
-                    return Err($crate::harness::params::ParamError::NotWhole { name: p.name, value, unit: p.unit });
+                    return Err($crate::params::ParamError::NotWhole { name: p.name, value, unit: p.unit });
                 }
                 match p.name {
-                    $(stringify!($name) => self.$name = $crate::harness::params::Quantity::of(value, p.unit),)*
+                    $(stringify!($name) => self.$name = $crate::params::Quantity::of(value, p.unit),)*
                     _ => unreachable!(),
                 }
                 Ok(())
@@ -253,27 +253,27 @@ macro_rules! parameters {
             ///
             /// # Errors
             /// An unknown name.
-            pub fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
-                let p = $crate::harness::params::param(PARAMS, name)?;
+            pub fn get(&self, name: &str) -> Result<f64, $crate::params::ParamError> {
+                let p = $crate::params::param(PARAMS, name)?;
                 Ok(match p.name {
-                    $(stringify!($name) => $crate::harness::params::Quantity::number(self.$name, p.unit),)*
+                    $(stringify!($name) => $crate::params::Quantity::number(self.$name, p.unit),)*
                     _ => unreachable!(),
                 })
             }
         }
 
-        impl $crate::harness::params::Table for Config {
-            const PARAMS: &'static [$crate::harness::params::Param] = PARAMS;
+        impl $crate::params::Table for Config {
+            const PARAMS: &'static [$crate::params::Param] = PARAMS;
 
             fn paper() -> Config {
                 Config::paper()
             }
 
-            fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
+            fn get(&self, name: &str) -> Result<f64, $crate::params::ParamError> {
                 self.get(name)
             }
 
-            fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::harness::params::ParamError> {
+            fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::params::ParamError> {
                 self.set(name, value)
             }
         }
@@ -307,7 +307,7 @@ fn assignment(text: &str) -> Result<(&str, f64), ParamError> {
 
 /// Asserts what must hold of every table; `value` is the paper's machine's.
 #[cfg(test)]
-pub(crate) fn assert_sound(table: &'static [Param], value: impl Fn(&str) -> Result<f64, ParamError>) {
+pub fn assert_sound(table: &'static [Param], value: impl Fn(&str) -> Result<f64, ParamError>) {
     for p in table {
         assert!(
             (p.range.0..=p.range.1).contains(&p.value),

@@ -3,13 +3,12 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Display};
-use std::path::Path;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use verilated::{Context, Verilated, Wave};
 
-use super::wave::{Probe, with_waves};
+use super::wave::{Probe, folder, with_waves};
 use crate::Picos;
 
 thread_local! {
@@ -196,8 +195,7 @@ impl Case {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
         let name = format!("{}-{}-{clean}-{}", self.target, self.test.replace("::", "-"), self.seed);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/waves");
-        with_waves(&folder, &name, &self.replay(), |probe| {
+        with_waves(&folder(), &name, &self.replay(), |probe| {
             body(probe).unwrap_or_else(|error| panic!("{error}"))
         });
     }

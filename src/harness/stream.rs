@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use crate::harness::seed::Rng;
+use crate::seed::Rng;
 
 /// Who makes pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,11 @@ impl<T> Source<T> {
         self.items.truncate(usize::from(self.offering));
     }
 
+    /// Offers with this pace from the next item on.
+    pub fn set_pace(&mut self, pacer: Pacer) {
+        self.pacer = pacer;
+    }
+
     pub fn push(&mut self, item: T) {
         self.items.push_back(item);
     }
@@ -197,6 +202,11 @@ impl<T: Clone + PartialEq + Debug> Sink<T> {
         }
     }
 
+    /// Is ready with this pace from the next cycle on.
+    pub fn set_pace(&mut self, pacer: Pacer) {
+        self.pacer = pacer;
+    }
+
     /// Whether to be ready in this cycle; once per cycle, before the edge.
     pub fn ready(&mut self) -> bool {
         self.ready = self.pacer.step();
@@ -218,7 +228,7 @@ impl<T: Clone + PartialEq + Debug> Sink<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::seed::Seed;
+    use crate::seed::Seed;
 
     #[test]
     fn a_monitor_sees_a_withdrawn_and_a_changed_word() {

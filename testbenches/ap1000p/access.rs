@@ -130,7 +130,7 @@ fn set(dut: &impl Ap1000pAccessPorts, inputs: &In) {
     dut.tag_rsp_valid_i().set_bool(inputs.tag.is_some());
     dut.tag_hit_i().set_bool(hit);
     dut.tag_local_i().set(local.into());
-    tsunagi::set_mem_ports!(dut, &inputs.mem);
+    tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 
 fn seen(dut: &impl Ap1000pAccessPorts) -> Out {
@@ -151,7 +151,7 @@ fn seen(dut: &impl Ap1000pAccessPorts) -> Out {
         out: dut.out_valid_o().is_set().then(word),
         tag_request: dut.tag_req_valid_o().is_set().then(remote),
         tag_taken: dut.tag_rsp_ready_o().is_set(),
-        mem: tsunagi::mem_ports!(dut),
+        mem: tsunagi::harness::mem_ports!(dut),
         busy: dut.busy_o().is_set(),
     }
 }

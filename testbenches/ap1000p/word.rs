@@ -99,7 +99,7 @@ fn set(dut: &impl Ap1000pWordPorts, inputs: &In) {
         dut.req_b_i().set_bits(32 * client, 32, request.b.into());
     }
     set_mmu_ports!(dut, &inputs.mmu, &inputs.service);
-    tsunagi::set_mem_ports!(dut, &inputs.mem);
+    tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 
 fn seen(dut: &impl Ap1000pWordPorts) -> Out {
@@ -124,7 +124,7 @@ fn seen(dut: &impl Ap1000pWordPorts) -> Out {
         lookup: mmu_lookup!(dut),
         takes_reply: dut.mmu_rsp_ready_o().is_set(),
         fault: faults.then(|| (dut.fault_reason_o().get() as u8, fault())),
-        mem: tsunagi::mem_ports!(dut),
+        mem: tsunagi::harness::mem_ports!(dut),
         busy: dut.busy_o().is_set(),
     }
 }

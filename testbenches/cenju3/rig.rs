@@ -102,8 +102,8 @@ fn set(dut: &impl Cenju3NicPorts, inputs: &In) {
     dut.rx_valid_i().set_bool(inputs.rx.is_some());
     dut.rx_data_i().set(inputs.rx.map_or(0, |flit| flit.data).into());
     dut.rx_last_i().set_bool(inputs.rx.is_some_and(|flit| flit.last));
-    tsunagi::set_host_ports!(dut, &inputs.host);
-    tsunagi::set_mem_ports!(dut, &inputs.mem);
+    tsunagi::harness::set_host_ports!(dut, &inputs.host);
+    tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 
 fn seen(dut: &impl Cenju3NicPorts) -> Out {
@@ -117,8 +117,8 @@ fn seen(dut: &impl Cenju3NicPorts) -> Out {
         tx: dut.tx_valid_o().is_set().then(flit),
         rx_ready: dut.rx_ready_o().is_set(),
         rx_level: dut.rx_level_o().get() as u32,
-        mem: tsunagi::mem_ports!(dut),
-        host: tsunagi::host_ports!(dut),
+        mem: tsunagi::harness::mem_ports!(dut),
+        host: tsunagi::harness::host_ports!(dut),
         ..Out::default()
     }
 }

@@ -200,7 +200,7 @@ fn set(dut: &impl Dimmnet1NicPorts, inputs: &In) {
         dut.host_req_wdata_i().set(word);
         dut.host_req_wstrb_i().set(strobes.into());
     }
-    tsunagi::set_mem_ports!(dut, &inputs.mem);
+    tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 
 fn seen(dut: &impl Dimmnet1NicPorts) -> Out {
@@ -212,7 +212,7 @@ fn seen(dut: &impl Dimmnet1NicPorts) -> Out {
         busy: dut.core_busy_o().is_set() || dut.link_busy_o().is_set(),
         tx: dut.link_tx_valid_o().is_set().then(word),
         rx_ready: dut.link_rx_ready_o().is_set(),
-        mem: tsunagi::mem_ports!(dut),
+        mem: tsunagi::harness::mem_ports!(dut),
         host_ready: dut.host_req_ready_o().is_set(),
         answer: dut.host_rsp_valid_o().is_set().then(answer),
         retired: dut.retire_valid_o().is_set().then(retired),

@@ -2,6 +2,7 @@
 //! behind the ports.
 
 use tsunagi::Cycle;
+pub use tsunagi::harness::bench::set_word;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::stream::{Monitor, Pacer, ProtocolError};
 use verilated::Input;
@@ -74,11 +75,6 @@ pub fn both(read: MemPortsIn, write: MemPortsIn) -> MemPortsIn {
         rd_data_ready: read.rd_data_ready,
         ..write
     }
-}
-
-/// Sets a data word of at most 64 bits; a narrower port gets the low bits.
-pub fn set_word(port: &dyn Input, word: u64) {
-    port.set(word & (u64::MAX >> (64 - port.width())));
 }
 
 /// Watches a unit's offers to its memory.

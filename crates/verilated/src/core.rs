@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::slice;
 
 use crate::junk::{self, Stream};
-use crate::{Context, ffi};
+use crate::{Context, Pin, ffi};
 
 /// A port, for code that works by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,6 +260,12 @@ pub trait Verilated {
         }
         const { assert!(cfg!(target_endian = "little")) };
         Some(words)
+    }
+
+    /// A port by name, to be read and set; `None` when there is no such port.
+    fn pin(&self, name: &str) -> Option<Pin> {
+        let info = self.ports().iter().find(|port| port.name == name)?;
+        Some(Pin::new(self.core(), info))
     }
 
     /// Sets a one-bit input that is in [`ports`](Self::ports): it takes effect at the next evaluation.

@@ -14,7 +14,7 @@ pub trait Word: Copy {
 }
 
 #[inline(always)]
-fn mask(width: usize) -> u64 {
+pub(crate) fn mask(width: usize) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 

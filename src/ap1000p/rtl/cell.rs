@@ -141,8 +141,8 @@ impl<C: Ap1000pCellUnit> Cell<C> {
     pub fn host_edge(&mut self, cycle: u64, event: impl FnMut(EventKind)) {
         self.store_edge(cycle);
         let unit = &self.unit;
-        crate::set_host_ports!(unit, &self.registers.ports());
-        self.registers.edge(&crate::host_ports!(unit), event);
+        crate::harness::set_host_ports!(unit, &self.registers.ports());
+        self.registers.edge(&crate::harness::host_ports!(unit), event);
         self.creg_edge();
         self.shared_edge();
     }

@@ -284,13 +284,13 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Hardware for Cells<C, R> {
     #[inline]
     fn memory_ports(&self, node: usize) -> MemPortsIn {
         let unit = &self.cells[node].unit;
-        crate::mem_ports!(unit)
+        crate::harness::mem_ports!(unit)
     }
 
     #[inline]
     fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut) {
         let unit = &self.cells[node].unit;
-        crate::set_mem_ports!(unit, ports);
+        crate::harness::set_mem_ports!(unit, ports);
     }
 
     #[inline]

@@ -116,8 +116,8 @@ impl Nets {
             if gated && idle {
                 continue;
             }
-            crate::set_host_ports!(unit, &interface.host.ports());
-            interface.host.edge(&crate::host_ports!(unit), |_| ());
+            crate::harness::set_host_ports!(unit, &interface.host.ports());
+            interface.host.edge(&crate::harness::host_ports!(unit), |_| ());
             unit.release_i.set(release);
             unit.out_ready_i.set_bool(bus.in_ready_o.bit(cell));
             unit.in_valid_i.set_bool(came.is_some());

@@ -186,8 +186,8 @@ impl<N: Cenju3NicUnit> Pe<N> {
     /// Resets both clock domains and runs until the NIC is at rest.
     fn reset(&self) {
         let nic = &self.nic;
-        crate::set_mem_ports!(nic, &MemPortsOut::default());
-        crate::set_host_ports!(nic, &Default::default());
+        crate::harness::set_mem_ports!(nic, &MemPortsOut::default());
+        crate::harness::set_host_ports!(nic, &Default::default());
         self.show(None);
         nic.tx_ready_i().set_bool(false);
         self.set_reset(true);
@@ -411,8 +411,8 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     #[inline]
     fn host_edge(&mut self, node: usize, _cycle: Cycle, event: impl FnMut(EventKind)) {
         let Pe { nic, host, .. } = &mut self.pes[node];
-        crate::set_host_ports!(nic, &host.ports());
-        host.edge(&crate::host_ports!(nic), event);
+        crate::harness::set_host_ports!(nic, &host.ports());
+        host.edge(&crate::harness::host_ports!(nic), event);
     }
 
     #[inline]
@@ -421,13 +421,13 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
         if *resets {
             return MemPortsIn::default();
         }
-        crate::mem_ports!(nic)
+        crate::harness::mem_ports!(nic)
     }
 
     #[inline]
     fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut) {
         let nic = &self.pes[node].nic;
-        crate::set_mem_ports!(nic, ports);
+        crate::harness::set_mem_ports!(nic, ports);
     }
 
     #[inline]

@@ -132,7 +132,7 @@ impl<N: Dimmnet1NicUnit> Card<N> {
     /// Resets both clock domains and runs until the card is at rest.
     fn reset(&self) {
         let unit = &self.unit;
-        crate::set_mem_ports!(unit, &MemPortsOut::default());
+        crate::harness::set_mem_ports!(unit, &MemPortsOut::default());
         self.drive_host();
         self.show(None);
         unit.link_tx_ready_i().set_bool(false);
@@ -345,13 +345,13 @@ impl<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit> Hardware for Composed<N, S> {
         if *resets {
             return MemPortsIn::default();
         }
-        crate::mem_ports!(unit)
+        crate::harness::mem_ports!(unit)
     }
 
     #[inline]
     fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut) {
         let unit = &self.cards[node].unit;
-        crate::set_mem_ports!(unit, ports);
+        crate::harness::set_mem_ports!(unit, ports);
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use super::error::Refusal;
 
 /// The rest of a statement.
 #[derive(Clone, Copy)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     rest: &'a str,
     /// Operands around this place.
     depth: u32,
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Expr {
+pub enum Expr {
     Value(i64),
     Symbol(String),
     Unary(Unary, Box<Expr>),
@@ -98,7 +98,7 @@ pub(crate) enum Expr {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Unary {
+pub enum Unary {
     Minus,
     Not,
     /// The upper half, one more where `%lo` is negative.
@@ -125,7 +125,7 @@ fn is_mixed(outer: &str, inner: &str) -> bool {
 
 /// What names stand for at a place of the source.
 #[derive(Default)]
-pub(crate) struct Scope {
+pub struct Scope {
     /// The address of the next byte.
     pub at: u32,
     pub symbols: BTreeMap<String, i64>,
@@ -260,11 +260,11 @@ impl Scope {
 }
 
 /// The value as a word.
-pub(crate) fn word(value: i64) -> Result<u32, Refusal> {
+pub fn word(value: i64) -> Result<u32, Refusal> {
     in_range("value", value, i32::MIN.into()..=u32::MAX.into()).map(|value| value as u32)
 }
 
-pub(crate) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64, Refusal> {
+pub fn in_range(what: &'static str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64, Refusal> {
     if range.contains(&value) {
         return Ok(value);
     }
@@ -272,12 +272,12 @@ pub(crate) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInc
     Err(Refusal::Range { what, value, low, high })
 }
 
-pub(crate) fn is_name(word: &str) -> bool {
+pub fn is_name(word: &str) -> bool {
     let first = |c: char| c.is_alphabetic() || matches!(c, '_' | '.');
     word.starts_with(first) && word != "." && !word.contains(['$', '%'])
 }
 
-pub(crate) fn is_local(word: &str) -> bool {
+pub fn is_local(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -1,13 +1,13 @@
 //! What the assemblers of the machines' processors share: sources, expressions, refusals, the listing.
 
 pub mod error;
-pub(crate) mod expr;
+pub mod expr;
 pub mod listing;
 
 pub use error::{AsmError, Refusal};
 
 /// The longest statement: an expression of any length would overflow the stack.
-pub(crate) const STATEMENT_BYTES: usize = 1000;
+pub const STATEMENT_BYTES: usize = 1000;
 
 /// A file of source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Place {
 }
 
 /// A statement's part of a line.
-pub(crate) fn statements(line: &str) -> impl Iterator<Item = &str> {
+pub fn statements(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split('#').next().and_then(|text| text.split("//").next());
     code.unwrap_or_default().split(';')
 }

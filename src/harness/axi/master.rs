@@ -1,8 +1,8 @@
 //! A master of AXI4 or AXI4-Lite: asks what it is told to, pauses at random.
 
 use super::{Burst, FromMaster, FromSlave, ReadBeat, WriteBeat, WriteEnd};
-use crate::harness::seed::Rng;
-use crate::harness::stream::{Gaps, Pacer, Source};
+use crate::seed::Rng;
+use crate::stream::{Gaps, Pacer, Source};
 
 /// What passed the five channels at an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,14 +29,32 @@ pub struct AxiMaster {
 impl AxiMaster {
     /// `gaps` says which side pauses; the master is the source of addresses and data, and the sink of answers.
     pub fn new(gaps: Gaps, rng: impl Fn(&str) -> Rng) -> AxiMaster {
-        let pacer = |pauses, name| Pacer::new(pauses, rng(name));
-        AxiMaster {
-            aw: Source::new([], pacer(gaps.at_source(), "AW")),
-            w: Source::new([], pacer(gaps.at_source(), "W")),
-            ar: Source::new([], pacer(gaps.at_source(), "AR")),
-            paces: [pacer(gaps.at_sink(), "B"), pacer(gaps.at_sink(), "R")],
+        let mut master = AxiMaster {
+            aw: Source::new([], Pacer::steady()),
+            w: Source::new([], Pacer::steady()),
+            ar: Source::new([], Pacer::steady()),
+            paces: [Pacer::steady(), Pacer::steady()],
             from: FromMaster::default(),
-        }
+        };
+        master.set_gaps(gaps, rng);
+        master
+    }
+
+    /// Pauses like this from now on.
+    pub fn set_gaps(&mut self, gaps: Gaps, rng: impl Fn(&str) -> Rng) {
+        let pacer = |pauses, name| Pacer::new(pauses, rng(name));
+        self.aw.set_pace(pacer(gaps.at_source(), "AW"));
+        self.w.set_pace(pacer(gaps.at_source(), "W"));
+        self.ar.set_pace(pacer(gaps.at_source(), "AR"));
+        self.paces = [pacer(gaps.at_sink(), "B"), pacer(gaps.at_sink(), "R")];
+    }
+
+    /// The interface was reset: offers are withdrawn, and made again.
+    pub fn reset(&mut self) {
+        self.aw.reset();
+        self.w.reset();
+        self.ar.reset();
+        self.from = FromMaster::default();
     }
 
     pub fn read(&mut self, burst: Burst) {

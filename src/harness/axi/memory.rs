@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::{Burst, FromMaster, FromSlave, ReadBeat, Resp, WriteBeat, WriteEnd};
-use crate::harness::event::EventKind;
-use crate::harness::memory::Memory;
-use crate::harness::seed::Rng;
-use crate::harness::stream::Pacer;
+use crate::event::EventKind;
+use crate::memory::Memory;
+use crate::seed::Rng;
+use crate::stream::Pacer;
 use crate::{Addr, Cycle};
 
 /// Whether the slave lets one of a write's two channels wait for the other, as the specification allows.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::{Burst, FromMaster, FromSlave, ReadBeat, Resp, WriteBeat, WriteEnd};
-use crate::harness::stream::Monitor;
+use crate::stream::Monitor;
 
 /// A rule of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,7 +78,7 @@ fn set(dut: &impl Ap1000pQueuesPorts, inputs: &In) {
         .set(of(0xdead_beef, &|(_, word, _)| word.data.into()));
     let [requests, replies] = inputs.ready.map(u64::from);
     dut.out_ready_i().set(requests | replies << 1);
-    tsunagi::set_mem_ports!(dut, &inputs.mem);
+    tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 
 fn seen(dut: &impl Ap1000pQueuesPorts) -> Out {
@@ -97,7 +97,7 @@ fn seen(dut: &impl Ap1000pQueuesPorts) -> Out {
         ready: dut.in_ready_o().get() as u8,
         direct_ready: dut.direct_ready_o().is_set(),
         words: [word(0), word(1)],
-        mem: tsunagi::mem_ports!(dut),
+        mem: tsunagi::harness::mem_ports!(dut),
         stable: dut.stable_o().is_set(),
         fill: dut.fill_o().is_set(),
         full: dut.full_o().is_set(),

@@ -1,10 +1,11 @@
 //! What drives any machine: simulated memory, streams, checkers, host programs on simulated time, and the machine of
-//! verilated units.
+//! verilated units. It knows no machine, and is of use for any Verilog: see [`bench`].
 
 pub mod agenda;
 pub mod asm;
 pub mod axi;
 pub mod backend;
+pub mod bench;
 pub mod check;
 pub mod clock;
 pub mod cpu;
@@ -13,6 +14,7 @@ pub mod exec;
 pub mod fault;
 pub mod faults;
 pub mod host_port;
+mod ids;
 pub mod linear;
 pub mod machine;
 pub mod memory;
@@ -22,3 +24,5 @@ pub mod seed;
 pub mod stream;
 pub mod sync;
 pub mod wave;
+
+pub use ids::{Addr, ByteLen, Cycle, NodeId, Picos};

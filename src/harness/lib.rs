@@ -1,5 +1,4 @@
-//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time, and the machine of
-//! verilated units. It knows no machine, and is of use for any Verilog: see [`bench`].
+#![doc = include_str!("README.md")]
 
 pub mod agenda;
 pub mod asm;

@@ -4,10 +4,30 @@ use std::fs;
 
 use crate::tsunagi;
 
-/// The blocks of the README between lines of three backticks.
+/// The blocks of the README between lines of three backticks, in whatever language.
 fn blocks() -> Vec<String> {
     let text = fs::read_to_string("README.md").unwrap();
-    text.split("```\n").skip(1).step_by(2).map(str::to_owned).collect()
+    let mut blocks = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        match (line.starts_with("```"), &mut open) {
+            (true, Some(_)) => blocks.extend(open.take()),
+            (true, None) => open = Some(String::new()),
+            (false, Some(block)) => *block += &format!("{line}\n"),
+            (false, None) => {}
+        }
+    }
+    blocks
+}
+
+/// The test of somebody's own Verilog is one that runs, and so is its list.
+#[test]
+fn the_bench_shown_is_the_one_that_runs() {
+    let bench = fs::read_to_string("examples/your_rtl/tests/reverse.rs").unwrap();
+    assert!(blocks().contains(&bench), "README shows examples/your_rtl/tests/reverse.rs");
+    let list = fs::read_to_string("examples/your_rtl/units.toml").unwrap();
+    let shown = blocks().into_iter().find(|block| block.starts_with("[[unit]]")).expect("a list of units");
+    assert!(list.contains(&shown), "examples/your_rtl/units.toml has:\n{shown}");
 }
 
 fn printed(arguments: &[&str]) -> String {

@@ -100,7 +100,7 @@ impl Pins {
             Ok::<_, NoPort>([valid, find(unit, prefix, &format!("{channel}ready"), way.other())?])
         };
         let data = number(unit, prefix, "wdata", way)?;
-        let bus = (data.width() / 8) as u32;
+        let bus = (data.width() / 8).max(1) as u32;
         let address = |channel: &str| {
             let or = |signal: &str, other| or(&format!("{channel}{signal}"), way, other);
             let [valid, ready] = handshake(channel, way)?;
@@ -126,7 +126,7 @@ impl Pins {
             ar,
             w: handshake("w", way)?,
             data,
-            strb: or("wstrb", way, u64::MAX),
+            strb: or("wstrb", way, u64::MAX >> (64 - bus)),
             w_last: or("wlast", way, 1),
             b: handshake("b", way.other())?,
             b_id: or("bid", way.other(), 0),

@@ -4,27 +4,6 @@
 //! A task is an `async` block. It runs just behind a rising edge, and sees the outputs that the edge made. What it gives
 //! to a driver is on the ports before the next edge. All runs in one thread and in a fixed order: what is driven first
 //! is asked first, so the same bench on the same seed gives the same run.
-//!
-//! ```
-//! use tsunagi_harness::bench::{Active, Bench};
-//! use tsunagi_harness::{Cycle, Picos};
-//! use verilated::Context;
-//! use your_rtl::Reverse8; // your own unit: a stream of words, each of which leaves with its bits reversed
-//!
-//! let dut = Reverse8::new(&Context::random(7)); // what is not reset starts at random
-//! let bench = Bench::new(&dut);
-//! let clk = bench.clock("aclk", Picos::from_ns(10))?;
-//! let source = bench.source(clk, "s_axis")?;
-//! let sink = bench.sink(clk, "m_axis")?;
-//! bench.run(async {
-//!     bench.reset(clk, "aresetn", Active::Low, Cycle(4)).await;
-//!     source.push(0b0000_1101);
-//!     source.push(0b1000_0000);
-//!     assert_eq!(sink.take().await.data, 0b1011_0000);
-//!     assert_eq!(sink.take().await.data, 0b0000_0001);
-//! })?;
-//! # Ok::<(), tsunagi_harness::bench::BenchError>(())
-//! ```
 
 mod axi;
 mod names;
@@ -280,16 +259,14 @@ impl<'a> Bench<'a> {
         let end = self.now() + self.limit.get();
         loop {
             if let Poll::Ready(value) = main.as_mut().poll(&mut waker) {
+                self.dump();
                 return Ok(value);
             }
-            let tasks = self.tasks.take();
-            let waiting = tasks.into_iter().filter_map(|mut task| {
-                let pending = task.as_mut().poll(&mut waker).is_pending();
-                pending.then_some(task)
-            });
-            let waiting: Vec<_> = waiting.collect();
+            let mut tasks = self.tasks.take();
+            tasks.retain_mut(|task| task.as_mut().poll(&mut waker).is_pending());
             // Those that were started meanwhile come behind.
-            self.tasks.borrow_mut().splice(0..0, waiting);
+            let started = self.tasks.replace(tasks);
+            self.tasks.borrow_mut().extend(started);
             if self.now() > end {
                 return Err(BenchError::Late { limit: self.limit.get() });
             }
@@ -304,6 +281,7 @@ impl<'a> Bench<'a> {
             agents.iter_mut().for_each(|agent| agent.drive(*in_reset));
         }
         self.eval()?;
+        self.dump();
         clocks.next_at().ok_or(BenchError::NoClock)?;
         loop {
             let edges = clocks.step(self.unit.context());
@@ -319,8 +297,11 @@ impl<'a> Bench<'a> {
                         agent.reset();
                         continue;
                     }
-                    let (side, at) = (agent.side().to_owned(), Picos(edges.at));
-                    agent.edge(at).map_err(|what| BenchError::Broken { side, at, what })?;
+                    let at = Picos(edges.at);
+                    if let Err(what) = agent.edge(at) {
+                        let side = agent.side().to_owned();
+                        return Err(BenchError::Broken { side, at, what });
+                    }
                 }
             }
             for domain in domains.iter() {
@@ -329,12 +310,17 @@ impl<'a> Bench<'a> {
                 }
             }
             self.eval()?;
-            if let Some(wave) = &mut *self.wave.borrow_mut() {
-                wave.dump();
-            }
             if rises {
+                // The wave shows what follows at the same instant.
                 return Ok(());
             }
+            self.dump();
+        }
+    }
+
+    fn dump(&self) {
+        if let Some(wave) = &mut *self.wave.borrow_mut() {
+            wave.dump();
         }
     }
 

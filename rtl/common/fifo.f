@@ -1,0 +1,5 @@
+// Written by `rtl-flow docs`; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Paths from this file: `verilator -F` reads it so.
+../common/fifo.sv
+../common/stream_rules.sv

@@ -1,0 +1,45 @@
+// Written by `rtl-flow docs`; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Paths from this file: `verilator -F` reads it so.
+../dimmnet1/dimmnet1_pkg.sv
+../r3000/r3000_pkg.sv
+../dimmnet1/dimmnet1_nic.sv
+../dimmnet1/dimmnet1_bus.sv
+../r3000/r3000.sv
+../dimmnet1/dimmnet1_send.sv
+../dimmnet1/dimmnet1_rdma.sv
+../dimmnet1/dimmnet1_answers.sv
+../dimmnet1/dimmnet1_tx.sv
+../dimmnet1/dimmnet1_acks.sv
+../dimmnet1/dimmnet1_tlb.sv
+../dimmnet1/dimmnet1_llcm.sv
+../dimmnet1/dimmnet1_memory.sv
+../dimmnet1/dimmnet1_rx.sv
+../dimmnet1/dimmnet1_matcher.sv
+../dimmnet1/dimmnet1_link.sv
+../dimmnet1/dimmnet1_decode.sv
+../common/fifo.sv
+../dimmnet1/dimmnet1_regs.sv
+../r3000/r3000_decode.sv
+../r3000/r3000_alu.sv
+../r3000/r3000_hi_lo.sv
+../r3000/r3000_lanes.sv
+../r3000/r3000_system.sv
+../r3000/r3000_sram.sv
+../common/dma_read.sv
+../common/stream_merge.sv
+../common/fifo_bram.sv
+../common/mem_write_rules.sv
+../common/skid.sv
+../dimmnet1/dimmnet1_parse.sv
+../dimmnet1/dimmnet1_execute.sv
+../dimmnet1/dimmnet1_move.sv
+../dimmnet1/dimmnet1_settle.sv
+../common/async_fifo.sv
+../cenju3/cenju3_busy.sv
+../common/stream_rules.sv
+../common/command_queue.sv
+../common/mem_read_rules.sv
+../common/dma_write.sv
+../common/cdc_sync.sv
+../common/async_fifo_side.sv

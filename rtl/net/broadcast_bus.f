@@ -1,0 +1,7 @@
+// Written by `rtl-flow docs`; do not edit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Paths from this file: `verilator -F` reads it so.
+../net/broadcast_bus.sv
+../common/stream_merge.sv
+../common/skid.sv
+../common/stream_rules.sv

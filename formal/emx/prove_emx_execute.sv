@@ -6,8 +6,8 @@
 //   other thread begins before.
 // - With `run_i` low no thread begins. The one under way goes on.
 // - A fault has a cause. Behind it nothing is asked for, sent, retired or begun until reset, and its record stays.
-// - SEND sends once, a load or store is one access, and both hold their offers. With three instructions inside and a
-//   packet that waits to be sent, none is asked for but a thread's first.
+// - SEND sends once, a load or store is one access, and both hold their offers. While a packet
+//   waits to be sent, none is asked for with three instructions inside, nor behind a thread's last one.
 //
 // Nothing is assumed of the code.
 module prove_emx_execute #(
@@ -162,7 +162,7 @@ module prove_emx_execute #(
       writes_with_store : assert (!(mem_valid && !asked_q) || mem_write == (int'(op) == emx_pkg::OpSt));
       send_holds : assert (!waited_q || (send_valid && send_packet == packet_q));
       access_holds : assert (!asked_q || (mem_valid && {mem_addr, mem_wdata} == {addr_q, wdata_q}));
-      waits_quietly : assert (!(waited_q && loaded == 3 && fetch_valid) || start_valid_i);
+      waits_quietly : assert (!(waited_q && (loaded == 3 || dut.is_last) && fetch_valid));
       in_sequence : assert (!ret_valid || !known_q || ret_pc == expected_q);
       busy_tells : assert (busy || !(thread || ret_valid || tell_valid || mem_valid || send_valid));
       // Invariants for induction.
@@ -171,7 +171,9 @@ module prove_emx_execute #(
       three_at_most : assert (loaded <= 3);
       of_a_thread : assert (thread || loaded == 0);
       comes_behind : assert (!dut.flight_q || !dut.have_q[0] || dut.fetched_q == dut.pc_q + 22'(held));
-      next_behind : assert (loaded == 0 || dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
+      next_behind :
+      assert (loaded == 0 || dut.is_last ||
+              dut.next_q == (dut.flight_q ? dut.fetched_q + 22'd1 : dut.pc_q + 22'(held)));
       pc_known :
       assert (!thread || !known || expected == (dut.have_q[0] ? dut.pc_q : dut.flight_q ? dut.fetched_q : dut.next_q));
       waited_known : assert (waited_q == dut.waited_q);
@@ -180,7 +182,7 @@ module prove_emx_execute #(
       a_fault : cover (fault && int'(cause) == emx_pkg::FaultCauseAddress);
       runs_off : cover (fault && int'(cause) == emx_pkg::FaultCauseFetch && ret_valid == '0 && thread_q);
       back_to_back : cover (start_q && thread_q && ret_valid);
-      waits_and_goes : cover (waited_q && send_valid && send_ready_i && !thread);
+      waits_and_goes : cover (waited_q && send_valid && send_ready_i && dut.is_last && start_valid_i);
       stopped : cover (thread && !run_i && start_valid_i);
     end
   end

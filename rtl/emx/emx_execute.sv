@@ -11,9 +11,10 @@
 // Cycles     1. LD 2, and 3 where A, B or C of the next instruction names its register, or it is SEND. ST 1, but the
 //            port that it takes. SEND 2, or 1 with FastSend. A jump that is taken 3; but JAL, and a branch to a lower
 //            address, 2, as their target is fetched while they execute. Where such a branch is not taken, nothing is
-//            fetched, nor beside what ends a thread. A branch that ends a thread: a cycle more to the next one.
+//            fetched, nor beside what ends a thread. A branch that ends a thread, and a last SEND that waited: a cycle
+//            more to the next one.
 // Fetch      a running thread asks in each cycle, as the paper's EM-4 keeps its memory, whether it has place or not;
-//            but where SEND has waited and no place is left, and where a thread ends.
+//            but where a thread ends, and where SEND has waited and no place is left, or it is the thread's last.
 // Data port  asked from the cycle behind LD or ST until `mem_ready_i`; meanwhile nothing else executes. What was read
 //            is there in the next cycle. A store has tag 0.
 // Sending    SEND waits for `send_ready_i`, while its offer holds.
@@ -208,15 +209,16 @@ module emx_execute #(
   assign flush = executes && (unsound || astray || leaves || insn_q[25]);
 
   // ---- fetch: a start, the target of a jump that is probably taken, or the next one
-  logic is_branch, is_last, leads, begins, start, asked, comes;
+  logic is_branch, is_last, may_end, leads, begins, start, asked, comes;
   logic [21:0] away;
   assign is_branch = insn_q[31:28] == 4'b1001;  // as below, by the bits alone: it is quick
   assign is_last = have_q[0] && insn_q[25] && !is_branch && insn_q[31:27] != 5'b10100;
   assign leads = (is_branch && insn_q[16]) || insn_q[31:26] == 6'(emx_pkg::OpJal);
-  assign begins = start_valid_i && run_i && !halted_q && (!running_q || is_last);
+  assign may_end = is_last && !waited_q;  // a last SEND that waits leaves the memory free
+  assign begins = start_valid_i && run_i && !halted_q && (!running_q || may_end);
   assign fetch_valid_o = begins || (running_q && !is_last && !(full && waited_q));
   assign fetch_addr_o = begins ? start_pc_i : (have_q[0] && leads) ? target : next_q;
-  assign start_ready_o = run_i && !halted_q && fetch_ready_i && (!running_q || (is_last && done));
+  assign start_ready_o = run_i && !halted_q && fetch_ready_i && (!running_q || (may_end && done));
   assign start = start_valid_i && start_ready_o;
   assign asked = fetch_valid_o && fetch_ready_i;
   assign comes = start || (asked && !begins && ((have_q[0] && leads) ? jumps : !full && !flush));

@@ -3,7 +3,8 @@
 //
 // Purpose    a circular omega of 5 columns with a PE in every switch: output b of row r leads to row 2r + b of the next
 //            column, modulo the rows, and column 4 to column 0. Ports are by number of PE.
-// Handshake  room, as of cut_through with one channel: in_* from a PE's output, out_* to its input buffer.
+// Handshake  room. in_* from a PE's output: word 0 stands in a cycle with room, as of emx_route. out_* to its input
+//            buffer: word 0 comes in the cycle behind one with room, as of cut_through with one channel.
 // Latency    k hops take k + 2 cycles, from the link into emx_route to the PE's input.
 // Order      packets of a pair do not overtake each other.
 // Full       a receiver that never has room holds up what lies behind on its paths; with room the network drains.

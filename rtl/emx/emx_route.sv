@@ -3,8 +3,8 @@
 //
 // Purpose    in word 0, PE becomes {1, outputs}, the next hop's in bit 0; PE = 1 is here. Word 1 passes as it is. The
 //            path is a function of sender and receiver, so packets of a pair keep their order.
-// Handshake  room, as of cut_through with one channel: in_room_o is out_room_i, as the register here is that of the
-//            link behind. pe_i, the own number, is taken in reset.
+// Handshake  room: word 0 stands in a cycle in which in_room_o is high, which is out_room_i, as the register here is
+//            that of the link behind. pe_i, the own number, is taken in reset.
 // Places     here_o is the own one, {row, column}; place_o is, in reset, what here_o becomes: one divider makes it and
 //            the receivers'.
 // Latency    one cycle; a packet in two cycles.

@@ -409,6 +409,7 @@ fn each_twin_is_caught() {
             (Start, &[], &|cases| checks(&unit::<TwinExecuteStart>(), cases)),
             // SEND waits, and keeps the memory busy.
             (Fetch, &[], &|cases| checks(&unit::<TwinExecuteFetch>(), cases)),
+            (Fetch, late, &|cases| checks(&unit::<TwinExecuteLastSend>(), cases)),
             // A store leaves a tag.
             (Access, &[], &|cases| checks(&unit::<TwinExecuteStore>(), cases)),
             (Send, &[], &|cases| checks(&unit::<TwinExecuteTag>(), cases)),

@@ -326,9 +326,9 @@ impl Unit {
         asks.then(|| target.unwrap_or(next))
     }
 
-    /// May a thread's first instruction be asked for?
+    /// May a thread's first instruction be asked for? A last SEND that waits leaves the memory free.
     fn begins(&self, is_last: bool, run: bool) -> bool {
-        run && self.execute.fault.is_none() && (!self.execute.running || is_last)
+        run && self.execute.fault.is_none() && (!self.execute.running || (is_last && !self.waited))
     }
 
     /// A cycle.

@@ -51,7 +51,10 @@ pub fn requested() -> Result<Option<&'static str>, BadFormat> {
 /// Where waves of failures go: `out/waves` of the workspace of the test that runs, else of the current folder.
 pub fn folder() -> PathBuf {
     let here = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
-    let root = here.ancestors().filter(|folder| folder.join("Cargo.lock").is_file()).last();
+    let root = here
+        .ancestors()
+        .filter(|folder| folder.join("Cargo.lock").is_file())
+        .last();
     root.unwrap_or(&here).join("out/waves")
 }
 

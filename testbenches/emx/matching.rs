@@ -186,7 +186,9 @@ impl Model {
         let takes = is_idle || self.comes == Some(0);
         Rule::Latency.same("ready for a packet", takes, seen.next_ready)?;
         let taken = inputs.next.filter(|_| takes);
-        let early = inputs.early.filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD);
+        let early = inputs
+            .early
+            .filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD);
         let never = self.comes == Some(0) && taken.is_none();
         let mut behind = Vec::new();
         if let Some(packet) = taken {

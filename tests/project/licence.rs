@@ -11,7 +11,9 @@ const LICENCE: &str = "SPDX-License-Identifier: MIT OR Apache-2.0";
 /// Whether the first line is the licence, as a comment.
 fn licensed(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
-    [format!("// {LICENCE}"), format!("/* {LICENCE} */")].iter().any(|line| line == first)
+    [format!("// {LICENCE}"), format!("/* {LICENCE} */")]
+        .iter()
+        .any(|line| line == first)
 }
 
 #[test]
@@ -20,7 +22,11 @@ fn rtl_and_c_begin_with_their_licence() {
     assert!(files.len() > 200, "git lists the files");
     let text = |name: &String| fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
     let found: Vec<_> = files.into_iter().filter(|name| !licensed(&text(name))).collect();
-    assert_eq!(found, Vec::<String>::new(), "the first line is to be `{LICENCE}`, as a comment");
+    assert_eq!(
+        found,
+        Vec::<String>::new(),
+        "the first line is to be `{LICENCE}`, as a comment"
+    );
 }
 
 #[test]

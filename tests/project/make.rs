@@ -100,7 +100,9 @@ fn each_machine_is_tested_with_its_programs_and_with_no_other_machines() {
         let lines = recipe(&["test", &format!("MACHINE={name}")]);
         let runs = |words: &str| lines.iter().any(|line| line.ends_with(words));
         assert!(
-            runs(&format!(" --package tsunagi-harness --package tsunagi --lib --test harness --test {name}")),
+            runs(&format!(
+                " --package tsunagi-harness --package tsunagi --lib --test harness --test {name}"
+            )),
             "{lines:?}"
         );
         assert!(

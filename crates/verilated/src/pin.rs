@@ -66,7 +66,11 @@ impl Port for Pin {
 impl Input for Pin {
     fn set_bits(&self, lo: usize, width: usize, value: u64) {
         self.check(lo, width);
-        assert!(!self.info.output, "{} of {} is no input", self.info.name, self.model.name);
+        assert!(
+            !self.info.output,
+            "{} of {} is no input",
+            self.info.name, self.model.name
+        );
         assert!(value & !mask(width) == 0, "the value is wider than the port");
         let keep = !(u128::from(mask(width)) << (lo % 8));
         let new = u128::from(value) << (lo % 8);

@@ -32,7 +32,11 @@ fn reverse<U: Unit + 'static>(seed: Seed) -> Result<Vec<(u64, bool)>, BenchError
             let beat = sink.take().await;
             left.push((beat.data, beat.last));
         }
-        let passed: Vec<_> = monitor.passed().into_iter().map(|(_, beat)| (beat.data, beat.last)).collect();
+        let passed: Vec<_> = monitor
+            .passed()
+            .into_iter()
+            .map(|(_, beat)| (beat.data, beat.last))
+            .collect();
         assert_eq!(passed, left, "the monitor sees the same");
         left
     })
@@ -42,7 +46,9 @@ fn reverse<U: Unit + 'static>(seed: Seed) -> Result<Vec<(u64, bool)>, BenchError
 fn words_leave_reversed_in_their_packets() {
     for seed in 1..=20 {
         let left = reverse::<Reverse8>(Seed(seed)).unwrap();
-        let due: Vec<_> = (0..200u8).map(|n| (n.reverse_bits().into(), n % 7 == 6 || n == 199)).collect();
+        let due: Vec<_> = (0..200u8)
+            .map(|n| (n.reverse_bits().into(), n % 7 == 6 || n == 199))
+            .collect();
         assert_eq!(left, due, "seed {seed}");
     }
 }
@@ -51,7 +57,10 @@ fn words_leave_reversed_in_their_packets() {
 fn a_word_that_does_not_hold_is_found() {
     let broken = reverse::<TwinReverseHolds>(Seed(1)).unwrap_err();
     let text = broken.to_string();
-    assert!(text.starts_with("m_axis at ") && text.contains("before it was taken"), "{text}");
+    assert!(
+        text.starts_with("m_axis at ") && text.contains("before it was taken"),
+        "{text}"
+    );
 }
 
 /// Has `words` words summed, with pauses on all channels; gives the sum that memory has.
@@ -77,7 +86,10 @@ fn sum<U: Unit + 'static>(seed: Seed, words: u32) -> Result<u32, BenchError> {
         for (at, value) in [(0, 0x400), (4, words), (8, 0x1000), (12, 1)] {
             bus.write(Addr(at), &value.to_le_bytes()).await.expect("a register");
         }
-        assert_eq!(bus.read(Addr(4), 8).await.expect("registers")[4..], 0x1000u32.to_le_bytes());
+        assert_eq!(
+            bus.read(Addr(4), 8).await.expect("registers")[4..],
+            0x1000u32.to_le_bytes()
+        );
         while bus.read(Addr(12), 1).await.expect("a register") != [0] {}
         ram.memory(|memory| u32::from_le_bytes(memory.read(Addr(0x1000), 4).unwrap().try_into().unwrap()))
     })
@@ -87,7 +99,11 @@ fn sum<U: Unit + 'static>(seed: Seed, words: u32) -> Result<u32, BenchError> {
 fn words_of_memory_are_summed() {
     for seed in 1..=20 {
         let words = [1, 2, 17, 256][seed as usize % 4];
-        assert_eq!(sum::<Summer>(Seed(seed), words).unwrap(), (0..words).map(|n| n * n).sum(), "seed {seed}");
+        assert_eq!(
+            sum::<Summer>(Seed(seed), words).unwrap(),
+            (0..words).map(|n| n * n).sum(),
+            "seed {seed}"
+        );
     }
 }
 
@@ -102,10 +118,13 @@ fn a_port_that_is_nearly_right_is_proposed() {
     let dut = Reverse8::new(&Context::new());
     let bench = Bench::new(&dut);
     let error = bench.clock("aclock", PERIOD).unwrap_err();
-    assert_eq!(error.to_string(), "dut has no input aclock; did you mean `aclk`?");
+    assert_eq!(error.to_string(), "reverse has no input aclock; did you mean `aclk`?");
     let clk = bench.clock("aclk", PERIOD).unwrap();
     let error = bench.source(clk, "s_axi").err().expect("no such stream").to_string();
-    assert!(error.starts_with("dut has no input s_axi_valid_i or s_axi_valid_o or s_axi_valid"), "{error}");
+    assert!(
+        error.starts_with("reverse has no input s_axi_valid_i or s_axi_valid_o or s_axi_valid"),
+        "{error}"
+    );
     assert!(bench.sink(clk, "s_axis").is_err(), "the unit takes this stream");
 }
 
@@ -120,7 +139,10 @@ fn a_task_that_waits_for_ever_is_told() {
     let error = bench.run(sink.take()).unwrap_err();
     assert!(error.to_string().contains("not done after 1.000 us"), "{error}");
     let bench = Bench::new(&dut);
-    assert!(matches!(bench.run(std::future::pending::<()>()), Err(BenchError::NoClock)));
+    assert!(matches!(
+        bench.run(std::future::pending::<()>()),
+        Err(BenchError::NoClock)
+    ));
 }
 
 /// Tasks beside the main one, and a wave.
@@ -145,5 +167,9 @@ fn tasks_run_side_by_side_and_the_wave_shows_them() {
     assert_eq!(got.unwrap(), [0, 0x80, 0x40]);
     assert_eq!(bench.cycle(clk).0, dut.context().time() / PERIOD.0);
     drop(bench);
-    assert!(std::fs::read_to_string(folder.path().join("run.vcd")).unwrap().contains("m_axis_tdata"));
+    assert!(
+        std::fs::read_to_string(folder.path().join("run.vcd"))
+            .unwrap()
+            .contains("m_axis_tdata")
+    );
 }

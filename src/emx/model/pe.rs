@@ -191,7 +191,11 @@ impl Pe {
         }
         if let Some(packet) = early {
             let matching = packet.kind.is_matching();
-            self.fetching = if matching { Fetching::Slot(packet) } else { Fetching::Link(packet) };
+            self.fetching = if matching {
+                Fetching::Slot(packet)
+            } else {
+                Fetching::Link(packet)
+            };
             self.comes = Some(now + 2);
         }
         match granted {

@@ -10,7 +10,9 @@ use verilated::{Input, Pin, Port, Verilated};
 
 use super::names::{NoPort, Way, find, maybe, number};
 use super::{Agent, burst, read_beat, set_burst, set_read_beat, set_write_beat, set_write_end, write_beat, write_end};
-use crate::axi::{AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, ReadBeat, Resp, Rules, WriteBeat, WriteEnd};
+use crate::axi::{
+    AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, ReadBeat, Resp, Rules, WriteBeat, WriteEnd,
+};
 use crate::memory::Memory;
 use crate::seed::{Rng, Seed};
 use crate::stream::Gaps;
@@ -142,8 +144,9 @@ impl Pins {
     /// What the unit drives as a master. Addresses have 32 bits here.
     fn master(&self) -> Result<FromMaster, String> {
         let address = |at: &Address| {
-            let ports: [&dyn Port; 9] =
-                [&at.valid, &at.id, &at.addr, &at.len, &at.size, &at.burst, &at.lock, &at.cache, &at.prot];
+            let ports: [&dyn Port; 9] = [
+                &at.valid, &at.id, &at.addr, &at.len, &at.size, &at.burst, &at.lock, &at.cache, &at.prot,
+            ];
             let asked = burst(ports);
             match asked.is_some() && at.addr.get() > u32::MAX.into() {
                 true => Err(format!("address {:#x} is beyond 32 bits", at.addr.get())),
@@ -162,8 +165,9 @@ impl Pins {
     /// Drives what a master does.
     fn set_master(&self, from: &FromMaster) {
         for (at, burst) in [(&self.aw, from.aw), (&self.ar, from.ar)] {
-            let ports: [&dyn Input; 9] =
-                [&at.valid, &at.id, &at.addr, &at.len, &at.size, &at.burst, &at.lock, &at.cache, &at.prot];
+            let ports: [&dyn Input; 9] = [
+                &at.valid, &at.id, &at.addr, &at.len, &at.size, &at.burst, &at.lock, &at.cache, &at.prot,
+            ];
             set_burst(ports, burst, 0);
         }
         set_write_beat([&self.w[0], &self.data, &self.strb], from.w);
@@ -198,7 +202,10 @@ impl Pins {
         self.w[1].set_bool(from.w_ready);
         set_write_end([&self.b[0], &self.b_id, &self.b_resp], from.b);
         self.ar.ready.set_bool(from.ar_ready);
-        set_read_beat([&self.r[0], &self.r_id, &self.r_data, &self.r_resp, &self.r_last], from.r);
+        set_read_beat(
+            [&self.r[0], &self.r_id, &self.r_data, &self.r_resp, &self.r_last],
+            from.r,
+        );
     }
 }
 
@@ -231,7 +238,11 @@ impl Accesses {
         at = at / bus * bus;
         let mut bursts = Vec::new();
         while at < end {
-            let most = if self.lite { bus } else { (256 * bus).min(4096 - at % 4096) };
+            let most = if self.lite {
+                bus
+            } else {
+                (256 * bus).min(4096 - at % 4096)
+            };
             let beats = (end - at).min(most).div_ceil(bus);
             bursts.push(Burst::words(at as u32, beats as u32, self.bus));
             at += beats * bus;
@@ -312,7 +323,10 @@ impl AxiBus {
         };
         let job = self.answer(ticket).await;
         let bus = self.state.borrow().bus as usize;
-        let words = job.words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bus));
+        let words = job
+            .words
+            .iter()
+            .flat_map(|word| word.to_le_bytes().into_iter().take(bus));
         match job.resp {
             Resp::Okay | Resp::ExOkay => Ok(words.skip(addr.0 as usize % bus).take(bytes).collect()),
             resp => Err(AxiError { addr, resp }),
@@ -385,12 +399,18 @@ impl Agent for BusAgent {
 
     fn edge(&mut self, _: Picos) -> Result<(), String> {
         let slave = self.pins.slave();
-        self.rules.step(&self.from, &slave).map_err(|broken| broken.to_string())?;
+        self.rules
+            .step(&self.from, &slave)
+            .map_err(|broken| broken.to_string())?;
         let state = &mut *self.state.borrow_mut();
         let taken = state.master.step(&slave);
-        let read = taken.r.and_then(|beat| answered(&mut state.reads, Some(beat.data), beat.resp));
+        let read = taken
+            .r
+            .and_then(|beat| answered(&mut state.reads, Some(beat.data), beat.resp));
         let written = taken.b.and_then(|end| answered(&mut state.writes, None, end.resp));
-        state.done.extend(read.into_iter().chain(written).map(|job| (job.ticket, job)));
+        state
+            .done
+            .extend(read.into_iter().chain(written).map(|job| (job.ticket, job)));
         Ok(())
     }
 
@@ -421,11 +441,7 @@ pub struct AxiRam {
 }
 
 impl AxiRam {
-    pub(super) fn new(
-        unit: &dyn Verilated,
-        prefix: &str,
-        bytes: usize,
-    ) -> Result<(AxiRam, RamAgent), NoPort> {
+    pub(super) fn new(unit: &dyn Verilated, prefix: &str, bytes: usize) -> Result<(AxiRam, RamAgent), NoPort> {
         let pins = Pins::new(unit, prefix, Way::Output)?;
         let bus = pins.bus;
         let state = Rc::new(RefCell::new(Ram {
@@ -472,7 +488,9 @@ impl Agent for RamAgent {
     fn edge(&mut self, _: Picos) -> Result<(), String> {
         let from = self.pins.master()?;
         let Ram { memory, model } = &mut *self.state.borrow_mut();
-        self.rules.step(&from, model.ports()).map_err(|broken| broken.to_string())?;
+        self.rules
+            .step(&from, model.ports())
+            .map_err(|broken| broken.to_string())?;
         model.step(Cycle(self.cycle), memory, &from, |_| ());
         self.cycle += 1;
         Ok(())

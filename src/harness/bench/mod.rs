@@ -20,7 +20,9 @@ use verilated::{Clocks, Input, Verilated, Wave};
 
 pub use axi::{AxiBus, AxiError, AxiRam};
 pub use names::NoPort;
-pub use pins::{burst, read_beat, set_burst, set_read_beat, set_word, set_write_beat, set_write_end, write_beat, write_end};
+pub use pins::{
+    burst, read_beat, set_burst, set_read_beat, set_word, set_write_beat, set_write_end, write_beat, write_end,
+};
 pub use stream::{Beat, StreamMonitor, StreamSink, StreamSource};
 
 use crate::{Cycle, Picos};
@@ -268,7 +270,9 @@ impl<'a> Bench<'a> {
             let started = self.tasks.replace(tasks);
             self.tasks.borrow_mut().extend(started);
             if self.now() > end {
-                return Err(BenchError::Late { limit: self.limit.get() });
+                return Err(BenchError::Late {
+                    limit: self.limit.get(),
+                });
             }
             self.next_edge()?;
         }

@@ -62,14 +62,15 @@ fn candidates(prefix: &str, signal: &str) -> [String; 5] {
 
 /// The signal of a prefix, if the unit has it.
 pub(super) fn maybe(unit: &dyn Verilated, prefix: &str, signal: &str, way: Way) -> Option<Pin> {
-    let mut pins = candidates(prefix, signal).into_iter().filter_map(|name| unit.pin(&name));
+    let mut pins = candidates(prefix, signal)
+        .into_iter()
+        .filter_map(|name| unit.pin(&name));
     pins.find(|pin| is(pin, way))
 }
 
 /// The signal of a prefix.
 pub(super) fn find(unit: &dyn Verilated, prefix: &str, signal: &str, way: Way) -> Result<Pin, NoPort> {
-    maybe(unit, prefix, signal, way)
-        .ok_or_else(|| missing(unit, way.name(), candidates(prefix, signal).into()))
+    maybe(unit, prefix, signal, way).ok_or_else(|| missing(unit, way.name(), candidates(prefix, signal).into()))
 }
 
 /// The same for a signal that drivers handle as a number.

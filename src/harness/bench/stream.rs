@@ -304,8 +304,12 @@ impl Agent for MonitorAgent {
 
     fn edge(&mut self, now: Picos) -> Result<(), String> {
         let (offered, ready) = (self.pins.beat(), self.pins.ready.is_set());
-        self.rules.step(offered.as_ref(), ready).map_err(|error| error.to_string())?;
-        self.passed.borrow_mut().extend(offered.filter(|_| ready).map(|beat| (now, beat)));
+        self.rules
+            .step(offered.as_ref(), ready)
+            .map_err(|error| error.to_string())?;
+        self.passed
+            .borrow_mut()
+            .extend(offered.filter(|_| ready).map(|beat| (now, beat)));
         Ok(())
     }
 

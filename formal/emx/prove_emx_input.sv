@@ -304,6 +304,9 @@ module prove_emx_input #(
   logic fatal_q, limit_q, full_q, refused_q, type_q;
   logic [4:0] passed_q;
   logic [1:0] early_q;  // in the last cycle, and in the one before
+  logic [Levels-1:0] others;  // levels with another packet at their head
+  always_comb
+    for (int i = 0; i < Levels; i++) others[i] = heads[i] != '0 && head_mem[i][0][77:39] != word0_q;
   always_ff @(posedge clk_i) begin
     fatal_q <= fatal && !rst_i;
     limit_q <= at_limit != '0;
@@ -373,8 +376,7 @@ module prove_emx_input #(
       none_behind_14 : assert (!(passed_q >= 5'd14 && inside_q) || !su_room);
       early_alone : assert (!early_q[0] || (inside_q && depth == '0 && dut.held_q == '0));
       early_first : assert (!early_q[1] || (tails == '0 && ring == '0 && comes_back == '0 && depth <= 14'd1));
-      for (int i = 0; i < Levels; i++)
-      early_at_head : assert (!(early_q[1] && heads[i] != '0) || head_mem[i][0][77:39] == word0_q);
+      early_at_head : assert (!early_q[1] || others == '0);
       turns : assert (int'(dut.turns_q) <= SpillTurns);
       // The claims are not vacuous.
       spills : cover (spilled && follow2);

@@ -305,8 +305,7 @@ module prove_emx_input #(
   logic [4:0] passed_q;
   logic [1:0] early_q;  // in the last cycle, and in the one before
   logic [Levels-1:0] others;  // levels with another packet at their head
-  always_comb
-    for (int i = 0; i < Levels; i++) others[i] = heads[i] != '0 && head_mem[i][0][77:39] != word0_q;
+  always_comb for (int i = 0; i < Levels; i++) others[i] = heads[i] != '0 && head_mem[i][0][77:39] != word0_q;
   always_ff @(posedge clk_i) begin
     fatal_q <= fatal && !rst_i;
     limit_q <= at_limit != '0;

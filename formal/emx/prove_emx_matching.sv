@@ -162,7 +162,7 @@ module prove_emx_matching (
   end
 
   logic [15:0] held_q;
-  logic [2:0] stays_q;  // cycles in which nothing kept it
+  logic [ 2:0] stays_q;  // cycles in which nothing kept it
   // Word 0 that was there a cycle and two cycles before, and in how many of the last two the port was free.
   logic [1:0] early_q, free_q;
   logic [1:0][38:0] word_q;

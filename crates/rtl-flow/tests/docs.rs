@@ -108,7 +108,10 @@ fn lists_of_files_follow_the_rtl() {
     );
     write("rtl/net/units.toml", "[metadata]\ntops = [\"switch\"]\n");
     write("formal/common/proofs.toml", PROOFS);
-    write("formal/common/prove_fifo.sv", "// `fifo`: order.\nmodule prove_fifo;\nendmodule\n");
+    write(
+        "formal/common/prove_fifo.sv",
+        "// `fifo`: order.\nmodule prove_fifo;\nendmodule\n",
+    );
     write("rtl/common/fifo.sv", FIFO);
     write("rtl/net/ways_pkg.sv", "// Ways.\npackage ways_pkg;\nendpackage\n");
     let switch = |what| format!("// A \"switch\". It has ways.\nmodule switch;\n  {what}\nendmodule\n");

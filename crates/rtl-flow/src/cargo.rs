@@ -71,13 +71,14 @@ impl Tests {
     /// machines, a change of one leaves the programs of the others as they are, byte for byte. `kept` has the results.
     pub fn run_changed(&self, what: &str, variable: &str, folder: &Path, kept: &Path) -> Result<u32, FlowError> {
         fs::create_dir_all(kept).map_err(|e| FlowError::io(kept, e))?;
+        let seen = std::path::absolute(folder).map_err(|e| FlowError::io(folder, e))?;
         let (mut passed, mut failed) = (0, Vec::new());
         for program in self.programs(what, variable, folder)? {
             let (name, mut ran) = (program.name(), false);
             let count = kept::or_make(&kept.join(&name), &program.key()?, || {
                 ran = true;
                 println!("running {name}");
-                program.run(what)
+                program.run(what, variable, &seen)
             });
             match count {
                 Ok(count) => passed += count,
@@ -138,9 +139,11 @@ impl Program {
         Ok(kept::key(&[&code[..], seed.as_encoded_bytes()]))
     }
 
-    /// Runs all of its tests; returns the number that passed.
-    fn run(&self, what: &str) -> Result<u32, FlowError> {
-        let (passed, status) = run(self.command())?;
+    /// Runs all of its tests, which see `variable`, too; returns the number that passed.
+    fn run(&self, what: &str, variable: &str, folder: &Path) -> Result<u32, FlowError> {
+        let mut command = self.command();
+        command.env(variable, folder);
+        let (passed, status) = run(command)?;
         match status.success() {
             true => Ok(passed),
             false => Err(finding(what, format!("{passed} tests passed, {status}"))),

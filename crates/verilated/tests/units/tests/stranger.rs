@@ -142,6 +142,15 @@ fn a_crate_outside_of_the_checkout_puts_its_verilog_under_test() {
     );
 }
 
+/// A file of a package.
+fn packed(package: &Path, file: &str) -> String {
+    let mut tar = Command::new("tar");
+    let output = tar.args(["--extract", "--gzip", "--to-stdout", "--file"]).arg(package).arg(file).output();
+    let output = output.expect("tar runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
 #[test]
 fn the_crates_can_be_packaged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -155,5 +164,9 @@ fn the_crates_can_be_packaged() {
             .path()
             .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
         assert!(package.is_file(), "{}", package.display());
+        let manifest = packed(&package, &format!("{name}-{}/Cargo.toml", env!("CARGO_PKG_VERSION")));
+        for said in ["license = \"MIT OR Apache-2.0\"", "keywords = [", "\"verilator\"", "categories = ["] {
+            assert!(manifest.contains(said), "{name} does not say {said}: {manifest}");
+        }
     }
 }

@@ -7,6 +7,7 @@ pub mod firmware;
 pub mod golden;
 pub mod host;
 pub mod model;
+pub mod names;
 pub mod params;
 pub mod regs;
 pub mod repro;
@@ -17,6 +18,7 @@ pub mod window;
 
 use verilated::Context;
 
+use crate::harness::names::Names;
 use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
@@ -175,6 +177,10 @@ fn what(run: &Run<'_>) -> (String, What) {
 impl Machine for Dimmnet1 {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        signals::NAMES
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {

@@ -373,7 +373,10 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     }
     let command = format!("cargo run -- repro {}", machine.name());
     lines.push(("  tables", Said::Whole(command.clone())));
-    lines.push(("  change it", Said::Whole(format!("{command} {}", machine.facts().next))));
+    lines.push((
+        "  change it",
+        Said::Whole(format!("{command} {}", machine.facts().next)),
+    ));
     table::labelled(&lines, table::width().into())
 }
 

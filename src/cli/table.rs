@@ -213,7 +213,13 @@ mod tests {
             "Read command to first data.",
         ]);
         table.add_row(["nodes", "2", "nodes", "", "Nodes on one switch."]);
-        table.add_row(["surfer", "", "", "", "surfer --command-file out/waves/cenju3-one-word.sucl"]);
+        table.add_row([
+            "surfer",
+            "",
+            "",
+            "",
+            "surfer --command-file out/waves/cenju3-one-word.sucl",
+        ]);
         table
     }
 
@@ -233,7 +239,13 @@ mod tests {
     fn no_word_is_broken_at_any_width() {
         for width in 1..240 {
             let text = table().text(width);
-            for word in ["mem_read_latency", "command", "switch.", "--command-file", "cenju3-one-word.sucl"] {
+            for word in [
+                "mem_read_latency",
+                "command",
+                "switch.",
+                "--command-file",
+                "cenju3-one-word.sucl",
+            ] {
                 assert!(text.contains(word), "{width}: {text}");
             }
         }
@@ -243,7 +255,10 @@ mod tests {
     fn what_does_not_fit_beside_its_label_stands_below_it() {
         let command = "gtkwave out/waves/cenju3-one-word.fst out/waves/cenju3-one-word.gtkw";
         let lines = [
-            ("Cenju-3 (NEC, 1993)", Said::Words("200 of 201 checks met by the machine".into())),
+            (
+                "Cenju-3 (NEC, 1993)",
+                Said::Words("200 of 201 checks met by the machine".into()),
+            ),
             ("  wave", Said::Whole(command.into())),
         ];
         assert_eq!(
@@ -261,7 +276,11 @@ mod tests {
                 assert!(line.len() <= width, "{width}: {line}");
             }
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(words(&text), words(&labelled(&lines, 160)), "{width}: no word is broken");
+            assert_eq!(
+                words(&text),
+                words(&labelled(&lines, 160)),
+                "{width}: no word is broken"
+            );
         }
     }
 

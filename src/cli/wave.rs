@@ -109,7 +109,10 @@ fn make(
         write(&folder.join(named.file()), &named.gtkwave())?;
         write(&mappings.join(named.file()), &named.surfer())?;
     }
-    write(&files.gtkwave, &gtkwave_list(&files.gtkwave, &files.wave, &signals, &view)?)?;
+    write(
+        &files.gtkwave,
+        &gtkwave_list(&files.gtkwave, &files.wave, &signals, &view)?,
+    )?;
     write(&files.surfer, &surfer_list(&signals, &view))?;
     Ok(files)
 }
@@ -213,7 +216,11 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
             let full = |(name, bits): &(&str, u32)| Signal {
                 name: format!("{node}.{unit}.{name}"),
                 bits: *bits,
-                names: machine.names().iter().find(|(of, _)| of == name).map(|(_, names)| *names),
+                names: machine
+                    .names()
+                    .iter()
+                    .find(|(of, _)| of == name)
+                    .map(|(_, names)| *names),
             };
             (format!("{node} {group}"), names.iter().map(full).collect())
         })
@@ -249,9 +256,15 @@ fn gtkwave_list(list: &Path, wave: &Path, signals: &[Group], view: &View) -> Res
     for (group, signals) in signals {
         text += &format!("@200\n-{group}\n");
         for signal in signals {
-            let place = signal.named().and_then(|named| tables.iter().position(|table| *table == named));
+            let place = signal
+                .named()
+                .and_then(|named| tables.iter().position(|table| *table == named));
             text += &match place {
-                Some(at) => format!("{NAMED}\n^{} {}\n", at + 1, list.with_file_name(tables[at].file()).display()),
+                Some(at) => format!(
+                    "{NAMED}\n^{} {}\n",
+                    at + 1,
+                    list.with_file_name(tables[at].file()).display()
+                ),
                 None if signal.bits == 1 => format!("{BINARY}\n"),
                 None => format!("{HEX}\n"),
             };
@@ -318,7 +331,10 @@ mod tests {
         };
         let mut first: Vec<Signal> = (0..16).map(|n| signal(&format!("s{n}"), None)).collect();
         first[0].names = Some(&NAMES);
-        let groups = [("a".to_owned(), first), ("b".to_owned(), vec![signal("t", Some(&NAMES))])];
+        let groups = [
+            ("a".to_owned(), first),
+            ("b".to_owned(), vec![signal("t", Some(&NAMES))]),
+        ];
         let view = View {
             event: Picos::ZERO,
             end: Picos::ZERO,

@@ -241,9 +241,14 @@ mod tests {
             let number = |name| circle.split_once(name)?.1.split('"').next()?.parse().ok();
             Some((number("cx=\"")?, number("cy=\"")?))
         };
-        let invisible = svg.split_once("fill=\"transparent\"").expect("points for the pointer").1;
+        let invisible = svg
+            .split_once("fill=\"transparent\"")
+            .expect("points for the pointer")
+            .1;
         let circles = invisible.split("<circle").skip(1);
-        circles.map(|circle| place(circle).expect("a circle has a place")).collect()
+        circles
+            .map(|circle| place(circle).expect("a circle has a place"))
+            .collect()
     }
 
     /// Where lines of this colour begin, in pixels from the left.
@@ -283,7 +288,11 @@ mod tests {
 
     #[test]
     fn a_statement_is_drawn_from_where_the_paper_makes_it() {
-        let level = |from| Mark::Level { y: 40.0, from, says: "" };
+        let level = |from| Mark::Level {
+            y: 40.0,
+            from,
+            says: "",
+        };
         let at = |from| {
             let plot = plot(
                 [Scale::Log(2), Scale::Linear],

@@ -172,6 +172,9 @@ fn measurements_are_drawn_as_curves() {
     assert_eq!(ids, ["put", "call", "load", "wtp", "spill"].into());
     for curve in plots.iter().flat_map(|plot| &plot.curves) {
         let distinct: BTreeSet<_> = curve.points.iter().map(|point| point.0.to_bits()).collect();
-        assert!(distinct.len() >= 3 && curve.points.iter().all(|p| p.1 > 0.0), "{curve:?}");
+        assert!(
+            distinct.len() >= 3 && curve.points.iter().all(|p| p.1 > 0.0),
+            "{curve:?}"
+        );
     }
 }

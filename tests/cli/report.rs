@@ -63,12 +63,20 @@ fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32,
     let script = "<p id=\"said\"></p><script>const of = (what) => getComputedStyle(document.querySelector(what));\
          document.getElementById('said').textContent =\
          [of('body').backgroundColor, of('body').color, of('figure .scroll svg').filter].join('|') + ';'</script></body>";
-    let options: &[&str] = if dark { &["--blink-settings=preferredColorScheme=0"] } else { &[] };
+    let options: &[&str] = if dark {
+        &["--blink-settings=preferredColorScheme=0"]
+    } else {
+        &[]
+    };
     let said = said(chromium, folder, &page.replace("</body>", script), options);
-    let [page, ink, filter] = said.split('|').collect::<Vec<_>>()[..] else { panic!("{said}") };
+    let [page, ink, filter] = said.split('|').collect::<Vec<_>>()[..] else {
+        panic!("{said}")
+    };
     // As `rgb(20, 24, 31)`.
     let bright = |colour: &str| {
-        let parts = colour.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
+        let parts = colour
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|part| part.parse::<u32>().ok());
         parts.take(3).sum::<u32>() / 3
     };
     (bright(page), bright(ink), filter.to_owned())
@@ -124,7 +132,16 @@ fn in_the_dark_page_and_pictures_are_dark() {
     };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let (code, _, error) = tsunagi(&["repro", "cenju3", "--backend", "model", "--experiment", "E7", "--out", out]);
+    let (code, _, error) = tsunagi(&[
+        "repro",
+        "cenju3",
+        "--backend",
+        "model",
+        "--experiment",
+        "E7",
+        "--out",
+        out,
+    ]);
     assert_eq!(code, 0, "{error}");
     let page = fs::read_to_string(folder.path().join("report-cenju3.html")).unwrap();
     let is_dark = |(page, ink, filter): (u32, u32, String)| page < 60 && ink > 200 && filter.starts_with("invert");

@@ -55,7 +55,12 @@ fn counts_are_whole_numbers_with_a_unit() {
     let counts: Vec<_> = rows().filter(|row| row.experiment == "X5").collect();
     assert!(counts.len() > 5);
     for row in counts {
-        assert_eq!(row.ours_text(), format!("{} {}", row.ours as u32, row.unit), "{}", row.row);
+        assert_eq!(
+            row.ours_text(),
+            format!("{} {}", row.ours as u32, row.unit),
+            "{}",
+            row.row
+        );
     }
 }
 

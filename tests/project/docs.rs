@@ -76,15 +76,25 @@ fn the_indexes_name_each_page() {
     let mut pages = tracked(&["docs/*.md"]);
     pages.retain(|page| page != "docs/README.md" && !page.starts_with("docs/decisions/"));
     assert!(pages.len() > 20, "git lists the pages");
-    assert_eq!(not_in("docs/", &index, &pages), Vec::<&String>::new(), "not in docs/README.md");
+    assert_eq!(
+        not_in("docs/", &index, &pages),
+        Vec::<&String>::new(),
+        "not in docs/README.md"
+    );
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let mut beside = tracked(&["*.md", "*.cff", "LICENSE-*"]);
     beside.retain(|page| !page.contains('/') && page != "README.md");
     assert!(beside.len() > 5, "git lists the files beside README.md");
     assert_eq!(not_in("", &readme, &beside), Vec::<&String>::new(), "not in README.md");
-    let text = index.replace("](gate.md)", "](gates.md)").replace("](../SECURITY.md)", "");
+    let text = index
+        .replace("](gate.md)", "](gates.md)")
+        .replace("](../SECURITY.md)", "");
     let lost = ["docs/gate.md".to_owned(), "SECURITY.md".to_owned()];
-    assert_eq!(not_in("docs/", &text, &lost).len(), 2, "the broken twin: pages without a link are found");
+    assert_eq!(
+        not_in("docs/", &text, &lost).len(),
+        2,
+        "the broken twin: pages without a link are found"
+    );
 }
 
 #[test]

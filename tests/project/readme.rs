@@ -59,7 +59,10 @@ fn the_first_screen_says_for_whom() {
 #[test]
 fn the_host_program_prints_what_is_shown() {
     const COMMAND: &str = "$ cargo run --example hello_cenju3 ";
-    let block = blocks().into_iter().find(|b| b.starts_with(COMMAND)).expect("it is shown");
+    let block = blocks()
+        .into_iter()
+        .find(|b| b.starts_with(COMMAND))
+        .expect("it is shown");
     let (command, shown) = block.split_once('\n').unwrap();
     let run = |backend: &str| {
         let mut cargo = Command::new(env!("CARGO"));

@@ -21,7 +21,10 @@ pub fn of(folder: &Path) -> Result<Vec<Enum>, Error> {
         path: folder.into(),
         source,
     };
-    let entries = fs::read_dir(folder).map_err(io)?.collect::<Result<Vec<_>, _>>().map_err(io)?;
+    let entries = fs::read_dir(folder)
+        .map_err(io)?
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(io)?;
     let mut files: Vec<_> = entries.iter().map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|end| end == "sv"));
     files.sort();
@@ -29,7 +32,10 @@ pub fn of(folder: &Path) -> Result<Vec<Enum>, Error> {
     for path in files {
         let text = fs::read_to_string(&path).map_err(io)?;
         let module = path.file_stem().unwrap_or_default().to_string_lossy();
-        let found = read(&module, &text).map_err(|what| Error::Meaning { path: path.clone(), what })?;
+        let found = read(&module, &text).map_err(|what| Error::Meaning {
+            path: path.clone(),
+            what,
+        })?;
         all.extend(found);
     }
     Ok(all)
@@ -52,7 +58,9 @@ fn read(module: &str, text: &str) -> Result<Vec<Enum>, String> {
     let all = all.ok_or("an enumeration does not end")?;
     let is_name = |value: &String| value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !value.is_empty();
     match all.iter().flat_map(|e| &e.values).find(|value| !is_name(value)) {
-        Some(value) => Err(format!("`{value}` of an enumeration is no name: values are to count from 0")),
+        Some(value) => Err(format!(
+            "`{value}` of an enumeration is no name: values are to count from 0"
+        )),
         None => Ok(all),
     }
 }

@@ -63,11 +63,7 @@ fn place(lpf: &str) -> Output {
     fs::create_dir_all(folder.path().join("fpga/ecp5")).unwrap();
     let cells = "fpga/ecp5/cells_bb.vlt";
     fs::copy(workspace().join(cells), folder.path().join(cells)).unwrap();
-    for (file, text) in [
-        ("board.toml", BOARD),
-        ("crossing_top.sv", TOP),
-        ("two_clocks.lpf", lpf),
-    ] {
+    for (file, text) in [("board.toml", BOARD), ("crossing_top.sv", TOP), ("two_clocks.lpf", lpf)] {
         fs::write(board.join(file), text).unwrap();
     }
     Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
@@ -88,12 +84,18 @@ fn nextpnr_has_both_clocks_of_the_lpf() {
     assert!(output.status.success(), "{said}{}", text(&output.stderr));
     for clock in ["core_clk", "link_clk"] {
         let line = said.lines().find(|line| line.starts_with(&format!("clock {clock}: ")));
-        assert!(line.is_some_and(|line| line.ends_with(" MHz of 100.0")), "{clock}: {said}");
+        assert!(
+            line.is_some_and(|line| line.ends_with(" MHz of 100.0")),
+            "{clock}: {said}"
+        );
     }
     assert!(said.contains("crossing core_clk to link_clk"), "{said}");
     let output = place(&lpf.replace("\"link_clk\"", "\"no_clk\""));
     let error = text(&output.stderr);
-    assert!(!output.status.success() && error.contains("link_clk has no constraint"), "{error}");
+    assert!(
+        !output.status.success() && error.contains("link_clk has no constraint"),
+        "{error}"
+    );
 }
 
 /// The commands that a template may use; each says what it was given. An option that a command does not have is an error.
@@ -125,14 +127,20 @@ fn told(template: &str) -> Option<Output> {
 fn bounded(said: &str, option: &str) -> bool {
     let pairs = [("clock:aclk", "clock:link_aclk"), ("clock:link_aclk", "clock:aclk")];
     let line = |(from, to): (&str, &str)| format!("max {option}-from {from} -to {to} 10.0");
-    pairs.into_iter().all(|pair| said.lines().any(|said| said == line(pair)))
+    pairs
+        .into_iter()
+        .all(|pair| said.lines().any(|said| said == line(pair)))
 }
 
 #[test]
 fn tcl_takes_the_sdc_and_the_xdc() {
     for (name, option, says) in [
         ("two_clocks.sdc", "", "false -hold -from clock:aclk -to clock:link_aclk"),
-        ("two_clocks.xdc", "-datapath_only ", "false -to {pins:REF_PIN_NAME == PRE}"),
+        (
+            "two_clocks.xdc",
+            "-datapath_only ",
+            "false -to {pins:REF_PIN_NAME == PRE}",
+        ),
     ] {
         let template = template(name);
         let Some(output) = told(&template) else {
@@ -141,8 +149,14 @@ fn tcl_takes_the_sdc_and_the_xdc() {
         };
         let said = text(&output.stdout);
         assert!(output.status.success(), "{name}: {}", text(&output.stderr));
-        assert!(bounded(said, option) && said.lines().any(|line| line == says), "{name}: {said}");
-        for (good, broken) in [("set_max_delay", "set_most_delay"), ("-from $link_clk", "-form $link_clk")] {
+        assert!(
+            bounded(said, option) && said.lines().any(|line| line == says),
+            "{name}: {said}"
+        );
+        for (good, broken) in [
+            ("set_max_delay", "set_most_delay"),
+            ("-from $link_clk", "-form $link_clk"),
+        ] {
             let twin = told(&template.replace(good, broken)).expect("it ran before");
             assert!(!twin.status.success(), "{name}: {broken} was taken");
         }

@@ -96,9 +96,8 @@ fn project(dependencies: &str, files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().canonicalize().expect("it is there");
     assert!(!path.starts_with(workspace()), "{} is in the checkout", path.display());
-    let manifest = format!(
-        "[package]\nname = \"your-rtl\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n{dependencies}"
-    );
+    let manifest =
+        format!("[package]\nname = \"your-rtl\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n{dependencies}");
     let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("it is there");
     for (file, text) in [("Cargo.toml", &*manifest), ("Cargo.lock", &*lock)].iter().chain(files) {
         let file = path.join(file);
@@ -127,7 +126,10 @@ fn stranger() -> TempDir {
 
 /// What stands between two texts.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
-    let rest = text.split_once(begin).unwrap_or_else(|| panic!("no `{begin}` in {text}")).1;
+    let rest = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no `{begin}` in {text}"))
+        .1;
     rest.split_once(end).unwrap_or_else(|| panic!("no `{end}` in {rest}")).0
 }
 
@@ -160,7 +162,11 @@ fn the_readmes_own_project_is_one() {
     fs::write(folder.path().join("units.toml"), &list).expect("written");
     let output = cargo(folder.path(), &["test", "--quiet", "--test", "reverse"]);
     let said = text(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", text(&output.stderr));
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        text(&output.stderr)
+    );
 }
 
 /// Nothing in its folder, or above it, says where Verilator is: `verilated` does.
@@ -187,7 +193,11 @@ fn a_crate_outside_of_the_checkout_puts_its_verilog_under_test() {
 /// A file of a package.
 fn packed(package: &Path, file: &str) -> String {
     let mut tar = Command::new("tar");
-    let output = tar.args(["--extract", "--gzip", "--to-stdout", "--file"]).arg(package).arg(file).output();
+    let output = tar
+        .args(["--extract", "--gzip", "--to-stdout", "--file"])
+        .arg(package)
+        .arg(file)
+        .output();
     let output = output.expect("tar runs");
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
@@ -207,7 +217,12 @@ fn the_crates_can_be_packaged() {
             .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
         assert!(package.is_file(), "{}", package.display());
         let manifest = packed(&package, &format!("{name}-{}/Cargo.toml", env!("CARGO_PKG_VERSION")));
-        for said in ["license = \"MIT OR Apache-2.0\"", "keywords = [", "\"verilator\"", "categories = ["] {
+        for said in [
+            "license = \"MIT OR Apache-2.0\"",
+            "keywords = [",
+            "\"verilator\"",
+            "categories = [",
+        ] {
             assert!(manifest.contains(said), "{name} does not say {said}: {manifest}");
         }
     }

@@ -228,8 +228,8 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
     shown.nodes.into_iter().flat_map(of).collect()
 }
 
-/// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder. Files of names
-/// have absolute paths, which GTKWave changes as the path of this file has changed.
+/// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder. Files of
+/// names have absolute paths, which GTKWave changes as the path of this file has changed.
 fn gtkwave_list(list: &Path, wave: &Path, signals: &[Group], view: &View) -> Result<String, CliError> {
     // The size of the window in pixels, and the width of the columns of names and values.
     const SIZE: [u32; 2] = [1400, 900];

@@ -62,7 +62,8 @@ fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
 fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32, String) {
     let script = "<p id=\"said\"></p><script>const of = (what) => getComputedStyle(document.querySelector(what));\
          document.getElementById('said').textContent =\
-         [of('body').backgroundColor, of('body').color, of('figure .scroll svg').filter].join('|') + ';'</script></body>";
+         [of('body').backgroundColor, of('body').color, of('figure .scroll svg').filter].join('|') + ';'\
+         </script></body>";
     let options: &[&str] = if dark {
         &["--blink-settings=preferredColorScheme=0"]
     } else {

@@ -1,5 +1,5 @@
-//! The templates of `fpga/constraints`: nextpnr takes the clocks of the LPF; a Tcl with no more than the commands of the
-//! vendors' tools, as their manuals have them, takes the SDC and the XDC.
+//! The templates of `fpga/constraints`: nextpnr takes the clocks of the LPF; a Tcl with no more than the commands of
+//! the vendors' tools, as their manuals have them, takes the SDC and the XDC.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn nextpnr_has_both_clocks_of_the_lpf() {
     );
 }
 
-/// The commands that a template may use; each says what it was given. An option that a command does not have is an error.
+/// The commands that a template may use; each says what it was given. An option that a command lacks is an error.
 const VENDOR: &str = r#"
 rename unknown {}
 proc options {known arguments} {

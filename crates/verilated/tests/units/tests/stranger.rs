@@ -139,7 +139,8 @@ fn the_readmes_own_project_is_one() {
     let readme = fs::read_to_string(workspace().join("README.md")).expect("it is there");
     let section = between(&readme, "## In your own project", "\n## ");
     let checkout = workspace();
-    let dependencies = between(section, "```toml\n[dep", "```").replace("…/tsunagi", checkout.to_str().expect("UTF-8"));
+    let place = checkout.to_str().expect("UTF-8");
+    let dependencies = between(section, "```toml\n[dep", "```").replace("…/tsunagi", place);
     let build = format!("fn main() {{ {} }}\n", between(section, "`build.rs` calls `", "`"));
     let result = between(section, "includes its result:\n`", "`");
     let list = format!("[[unit]]\n{}", between(section, "```toml\n[[unit]]\n", "```"));

@@ -56,6 +56,16 @@ fn read(module: &str, text: &str) -> Result<Vec<Enum>, String> {
     let all = text.split("typedef enum ").skip(1);
     let all: Option<Vec<Enum>> = all.map(of).collect();
     let all = all.ok_or("an enumeration does not end")?;
+    let is_plain = |line: &&str| {
+        let mut words = line.split([' ', ',', ';']).filter(|word| !word.is_empty());
+        words.next() == Some("logic") && words.any(|word| word == "state_q")
+    };
+    if let Some(line) = text.lines().find(is_plain) {
+        return Err(format!(
+            "`{}`: a state is an enumeration, so that waves can name it",
+            line.trim()
+        ));
+    }
     let is_name = |value: &String| value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !value.is_empty();
     match all.iter().flat_map(|e| &e.values).find(|value| !is_name(value)) {
         Some(value) => Err(format!(
@@ -88,6 +98,12 @@ mod tests {
         };
         let all = [of("state", &["Idle", "Ask", "Done"]), of("level", &["Low", "High"])];
         assert_eq!(read("m", TEXT).unwrap(), all);
+    }
+
+    #[test]
+    fn a_state_that_is_no_enumeration_is_refused() {
+        let error = read("m", &TEXT.replace("state_e state_q;", "logic [1:0] state_q, next;")).unwrap_err();
+        assert!(error.contains("`logic [1:0] state_q, next;`"), "{error}");
     }
 
     #[test]

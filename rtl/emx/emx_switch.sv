@@ -71,7 +71,7 @@ module emx_switch #(
       .Channels(emx_pkg::SizeChannels),
       .Packets (Packets),
       .W       (W),
-      .Single  (4'b0100)
+      .Single  (4)
   ) u_cut_through (
       .clk_i      (clk_i),
       .rst_i      (rst_i),

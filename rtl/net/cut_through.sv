@@ -28,7 +28,7 @@ module cut_through #(
     parameter int Channels = 3,  // of a link, 1 to 4
     parameter int Packets = 2,  // that an input holds for each channel, 1 to 4
     parameter int W = 39,  // bits a word
-    parameter bit [3:0] Single = 4'd0  // inputs that have channel 0 alone, by bit
+    parameter int Single = 0  // inputs that have channel 0 alone, by bit
 ) (
     input  logic                       clk_i,
     input  logic                       rst_i,

@@ -12,6 +12,7 @@ use testbenches::{
 };
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::rtl::Direct as _;
 use tsunagi::harness::axi::{
     self, AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, Kind, Resp, Rules, WriteBeat, WriteOrder,
 };

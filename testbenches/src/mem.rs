@@ -5,7 +5,6 @@ use tsunagi::Cycle;
 pub use tsunagi::harness::bench::set_word;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::stream::{Monitor, Pacer, ProtocolError};
-use verilated::Input;
 
 use crate::{Fault, Run};
 

@@ -1,5 +1,6 @@
 //! The machine: two NICs, verilated or golden, joined back to back.
 
+use tsunagi::Picos;
 use tsunagi::harness::backend::{AnyBackend, EventKind, HostReq, HostRsp};
 use tsunagi::harness::clock::Clock;
 use tsunagi::harness::host_port::{HostPort, HostPortsOut, RegisterAccess};
@@ -7,8 +8,8 @@ use tsunagi::harness::machine::{Edges, Hardware, RtlMachine};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::params::parameters;
 use tsunagi::harness::wave::Probe;
+use tsunagi::harness::{host_ports, set_host_ports};
 use tsunagi::repro::row::BackendKind;
-use tsunagi::{Picos, host_ports, set_host_ports};
 use verilated::{Context, Input as _, Port as _, Verilated};
 
 use crate::golden::{Golden, Nic, Outputs};

@@ -4,7 +4,7 @@ use support::this_test;
 use testbenches::{Cases, Run, Start, pass};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{Direct as _, Machine};
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, of_cells};
 use tsunagi::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouterPaced};
 
 use super::MEMORY;
@@ -43,7 +43,7 @@ fn registers(mut machine: Paced<Ap1000pCell>, run: &Run) -> Vec<(u32, bool)> {
 
 fn gated_and_ungated(cases: &mut Cases) {
     cases.case(Start::Random1, "", |run| {
-        let machine = || Paced::build(&config()).expect("built");
+        let machine = || of_cells(&config()).expect("built");
         let (gated, all) = (registers(machine(), run), registers(machine().ungated(), run));
         let differ = gated.iter().zip(&all).position(|(gated, all)| gated != all);
         let what = differ.map(|at| (at / 64, 4 * (at % 64), gated[at], all[at]));
@@ -67,7 +67,7 @@ fn a_direct_word_is_reported_at_once() {
         hardware_refill: false,
         ..config()
     };
-    let mut machine = Paced::build(&config).expect("built");
+    let mut machine: Paced<Ap1000pCellSoftware> = of_cells(&config).expect("built");
     let is_stable = |machine: &mut Paced<Ap1000pCellSoftware>| machine.read(0, STATUS) & STATUS_STABLE_MASK != 0;
     machine.write(0, MODE, MODE_PAUSE_MASK | MODE_THROUGH_MASK);
     for later in 1..4 {

@@ -88,21 +88,23 @@ fn make(
         path: path.clone(),
         from: Picos::ZERO,
         to: None,
-    });
+    })
+    .with_lanes();
     let event = show(machine, wave, &settings, &probe).inspect_err(|_| remove(&path))?;
     probe.written().map_err(CliError::file("write", &path))?;
     let view = View {
         event,
         end: probe.reached(),
     };
+    let lanes = lanes(machine, &probe.lanes());
     let signals = signals(machine);
     let files = Files {
         gtkwave: path.with_extension("gtkw"),
         surfer: path.with_extension("sucl"),
         wave: path,
     };
-    write(&files.gtkwave, &gtkwave_list(&files.wave, &signals, &view))?;
-    write(&files.surfer, &surfer_list(&signals, &view))?;
+    write(&files.gtkwave, &gtkwave_list(&files.wave, &lanes, &signals, &view))?;
+    write(&files.surfer, &surfer_list(&lanes, &signals, &view))?;
     Ok(files)
 }
 
@@ -148,8 +150,18 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
     shown.nodes.into_iter().flat_map(of).collect()
 }
 
+/// The lanes of sender and receiver among those of the wave, group by group.
+fn lanes(machine: &dyn Machine, all: &[String]) -> Vec<(String, Vec<String>)> {
+    let of = |node: &&str| {
+        let own = all.iter().filter(|path| path.split('.').nth(1) == Some(node));
+        (format!("{node} lanes"), own.cloned().collect::<Vec<_>>())
+    };
+    let groups = machine.facts().shown.nodes.iter().map(of);
+    groups.filter(|(_, own)| !own.is_empty()).collect()
+}
+
 /// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder.
-fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
+fn gtkwave_list(wave: &Path, lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) -> String {
     // The size of the window in pixels, and the width of the columns of names and values.
     const SIZE: [u32; 2] = [1400, 900];
     const NAMES: u32 = 400;
@@ -165,6 +177,13 @@ fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
         NAMES / 2,
         " -1".repeat(26)
     );
+    for (group, names) in lanes {
+        text += &format!("@200\n-{group}\n");
+        for name in names {
+            // As ASCII, to the right; a lane has 32 bytes.
+            text += &format!("@820\n{name}[255:0]\n");
+        }
+    }
     for (group, names) in signals {
         text += &format!("@200\n-{group}\n");
         for (name, bits) in names {
@@ -180,8 +199,18 @@ fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
 }
 
 /// A command file of Surfer with the cursor on the event. Every argument is one word.
-fn surfer_list(signals: &[Group], view: &View) -> String {
+fn surfer_list(lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) -> String {
     let mut text = String::new();
+    let mut rows = 0u32..;
+    for (group, names) in lanes {
+        text += &format!("divider_add {}\n", group.replace(' ', "_"));
+        rows.next();
+        for (name, row) in names.iter().zip(&mut rows) {
+            text += &format!("variable_add {name}\nitem_focus {}\nitem_set_format ASCII\n", letters(row));
+        }
+    }
+    // A focused row would be where the next ones go.
+    text += "item_unfocus\n";
     for (group, names) in signals {
         text += &format!("divider_add {}\n", group.replace(' ', "_"));
         for (name, _) in names {
@@ -193,4 +222,10 @@ fn surfer_list(signals: &[Group], view: &View) -> String {
     text += "zoom_fit\n";
     text += &"zoom_in\n".repeat(halvings as usize);
     text + &format!("cursor_set {}\n", view.event.0)
+}
+
+/// A row's number as Surfer takes it: in hexadecimal, with the letters from a to p as digits.
+fn letters(row: u32) -> String {
+    let letter = |digit: char| char::from(b'a' + digit.to_digit(16).unwrap_or_default() as u8);
+    format!("{row:x}").chars().map(letter).collect()
 }

@@ -7,9 +7,9 @@ use crate::harness::lane::Terms;
 
 pub const TERMS: Terms = Terms {
     registers: &[],
+    links: true,
     packet,
     causes,
-    routine: None,
 };
 
 /// The route flit has kind and destination, the first three words of the header have the length.

@@ -11,21 +11,21 @@ use crate::{NodeId, Picos};
 pub struct Terms {
     /// Registers by offset; one that is not among them is shown as its offset.
     pub registers: &'static [(u64, &'static str)],
+    /// A link carries one packet at a time; else it has no lanes.
+    pub links: bool,
     /// What a packet is that begins with these words; `None`: they do not say it yet.
     pub packet: fn(&[u64]) -> Option<String>,
     /// The causes of an interrupt, of which the host learns from this value at this address; empty: of none.
     pub causes: fn(u64, u64) -> String,
-    /// The routine that the NIC's own processor is in, by address; `None`: there is no such processor.
-    pub routine: Option<fn(u32) -> String>,
 }
 
 impl Default for Terms {
     fn default() -> Terms {
         Terms {
             registers: &[],
+            links: true,
             packet: |_| None,
             causes: |_, _| String::new(),
-            routine: None,
         }
     }
 }
@@ -39,7 +39,6 @@ const PLACES: [(Place, &str); 6] = [
     (Place::Writes, "memory_writes"),
     (Place::Interrupt, "interrupt"),
 ];
-const ROUTINE: &str = "firmware";
 
 /// Whether a packet leaves a node or comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +112,6 @@ impl Lane {
 #[derive(Clone, Debug, Default)]
 struct Node {
     lanes: [Lane; PLACES.len()],
-    /// The routine, where there are routines.
-    routine: String,
     /// Packets sent, and interrupts.
     packets: u32,
     interrupts: u32,
@@ -126,6 +123,8 @@ struct Node {
 /// The lanes of all nodes. It is told all events from the run's begin, so that numbers count from there.
 pub struct Lanes {
     terms: Terms,
+    /// What each lane of a node shows.
+    shows: Vec<Place>,
     names: Vec<String>,
     nodes: Vec<Node>,
     /// Packets that were sent, and have not come whole, in the order of their first words.
@@ -140,12 +139,13 @@ pub struct Lanes {
 impl Lanes {
     /// `scopes`: the names of the nodes. What takes no time is shown for `blink`.
     pub fn new(scopes: &[String], terms: Terms, blink: Picos) -> Lanes {
-        let own = PLACES.iter().map(|(_, name)| *name);
-        let own: Vec<&str> = own.chain(terms.routine.map(|_| ROUTINE)).collect();
-        let names = scopes.iter().flat_map(|scope| own.iter().map(move |lane| format!("lanes.{scope}.{lane}")));
-        let names: Vec<String> = names.collect();
+        let is_shown = |place: Place| terms.links || !matches!(place, Place::LinkOut | Place::LinkIn);
+        let own: Vec<_> = PLACES.iter().filter(|(place, _)| is_shown(*place)).collect();
+        let name = |scope: &String| own.iter().map(|(_, lane)| format!("lanes.{scope}.{lane}")).collect::<Vec<_>>();
+        let names: Vec<String> = scopes.iter().flat_map(name).collect();
         Lanes {
             terms,
+            shows: own.iter().map(|(place, _)| *place).collect(),
             texts: vec![String::new(); names.len()],
             names,
             nodes: vec![Node::default(); scopes.len()],
@@ -190,19 +190,16 @@ impl Lanes {
             self.name_coming(at, words(at, Way::In));
         }
         ends.iter().for_each(|event| self.end(event, words(event.node.index(), Way::In)));
-        let width = self.texts.len() / self.nodes.len().max(1);
-        for (node, texts) in self.nodes.iter().zip(self.texts.chunks_mut(width.max(1))) {
-            let lanes = node.lanes.iter().map(|lane| lane.text(now));
-            texts.iter_mut().zip(lanes.chain([node.routine.clone()])).for_each(|(text, new)| *text = new);
+        let node_texts = self.texts.chunks_mut(self.shows.len());
+        for (node, texts) in self.nodes.iter().zip(node_texts) {
+            for (text, shows) in texts.iter_mut().zip(&self.shows) {
+                *text = node.lanes[*shows as usize].text(now);
+            }
         }
     }
 
     fn begin(&mut self, event: &Event) {
         let (at, until) = (event.at, event.at + self.blink);
-        if let EventKind::Retire { pc, .. } = event.kind {
-            let routine = self.terms.routine.map(|routine| routine(pc));
-            self.nodes[event.node.index()].routine = routine.unwrap_or_default();
-        }
         let Some((place, part, key)) = event.kind.part() else { return };
         let text = self.text(event);
         let lane = &mut self.nodes[event.node.index()].lanes[place as usize];
@@ -309,7 +306,7 @@ mod tests {
             registers: &[(4, "PUT")],
             packet: |words| Some(format!("{} B to PE {}", words.get(1)?, words[0])),
             causes: |addr, value| if addr == 8 && value == 1 { "arrival".into() } else { String::new() },
-            routine: None,
+            ..Terms::default()
         };
         Lanes::new(&["a".into(), "b".into()], terms, Picos(10))
     }
@@ -364,6 +361,20 @@ mod tests {
         assert_eq!(shown(&lanes, "lanes.b.link_in"), "?");
         tell(&mut lanes, 20, &[], &[(1, Way::In, &[1, 4])]);
         assert_eq!(shown(&lanes, "lanes.b.link_in"), "PE 1 #1 4 B to PE 1");
+    }
+
+    #[test]
+    fn lanes_are_those_that_a_machine_has() {
+        let terms = Terms {
+            links: false,
+            ..Terms::default()
+        };
+        let mut lanes = Lanes::new(&["a".into(), "b".into()], terms, Picos(10));
+        assert_eq!(lanes.names().len(), 8);
+        assert!(!lanes.names().iter().any(|name| name.contains("link")), "{:?}", lanes.names());
+        tell(&mut lanes, 0, &[(1, EventKind::Irq { level: true })], &[]);
+        assert_eq!(shown(&lanes, "lanes.b.interrupt"), "IRQ 1");
+        assert_eq!(shown(&lanes, "lanes.a.interrupt"), "");
     }
 
     #[test]

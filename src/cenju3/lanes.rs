@@ -6,15 +6,16 @@ use super::window::REGISTERS;
 use crate::harness::lane::Terms;
 
 pub const TERMS: Terms = Terms {
-    registers: &[],
-    links: true,
     packet,
     causes,
+    ..Terms::PLAIN
 };
 
 /// The route flit has kind and destination, the first three words of the header have the length.
 fn packet(words: &[u64]) -> Option<String> {
-    let &[route, .., body] = words.get(..4)? else { return None };
+    let &[route, .., body] = words.get(..4)? else {
+        return None;
+    };
     let Ok(Route { dst, kind, .. }) = Route::decode(route as u16) else {
         return Some("with a bad head".into());
     };
@@ -79,7 +80,13 @@ mod tests {
     #[test]
     fn causes_are_those_of_the_status() {
         let told = |value: u32| causes(R_STAT.into(), value.into());
-        assert_eq!(told(R_STAT_ARRIVAL_MASK | R_STAT_END_MASK | R_STAT_HALTED_MASK), "arrival, end");
-        assert_eq!((told(0), causes(S_STAT.into(), u64::MAX)), (String::new(), String::new()));
+        assert_eq!(
+            told(R_STAT_ARRIVAL_MASK | R_STAT_END_MASK | R_STAT_HALTED_MASK),
+            "arrival, end"
+        );
+        assert_eq!(
+            (told(0), causes(S_STAT.into(), u64::MAX)),
+            (String::new(), String::new())
+        );
     }
 }

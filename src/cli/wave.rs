@@ -206,7 +206,10 @@ fn surfer_list(lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) 
         text += &format!("divider_add {}\n", group.replace(' ', "_"));
         rows.next();
         for (name, row) in names.iter().zip(&mut rows) {
-            text += &format!("variable_add {name}\nitem_focus {}\nitem_set_format ASCII\n", letters(row));
+            text += &format!(
+                "variable_add {name}\nitem_focus {}\nitem_set_format ASCII\n",
+                letters(row)
+            );
         }
     }
     // A focused row would be where the next ones go.

@@ -4,13 +4,7 @@ use super::golden::packet::Header;
 use super::regs::*;
 use crate::harness::lane::Terms;
 
-pub const TERMS: Terms = Terms {
-    registers: &[],
-    links: true,
-    packet,
-    // The host is not interrupted for single causes.
-    causes: |_, _| String::new(),
-};
+pub const TERMS: Terms = Terms { packet, ..Terms::PLAIN };
 
 /// Word 0 has type, length and destination.
 fn packet(words: &[u64]) -> Option<String> {
@@ -37,7 +31,7 @@ fn packet(words: &[u64]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dimmnet1::golden::packet::{Place, Packet};
+    use crate::dimmnet1::golden::packet::{Packet, Place};
 
     #[test]
     fn a_packet_is_named_by_its_type_length_and_destination() {

@@ -19,15 +19,14 @@ pub struct Terms {
     pub causes: fn(u64, u64) -> String,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms {
-            registers: &[],
-            links: true,
-            packet: |_| None,
-            causes: |_, _| String::new(),
-        }
-    }
+impl Terms {
+    /// Of a machine that has no words of its own.
+    pub const PLAIN: Terms = Terms {
+        registers: &[],
+        links: true,
+        packet: |_| None,
+        causes: |_, _| String::new(),
+    };
 }
 
 /// The lanes of a node, and their names below its scope.
@@ -141,7 +140,11 @@ impl Lanes {
     pub fn new(scopes: &[String], terms: Terms, blink: Picos) -> Lanes {
         let is_shown = |place: Place| terms.links || !matches!(place, Place::LinkOut | Place::LinkIn);
         let own: Vec<_> = PLACES.iter().filter(|(place, _)| is_shown(*place)).collect();
-        let name = |scope: &String| own.iter().map(|(_, lane)| format!("lanes.{scope}.{lane}")).collect::<Vec<_>>();
+        let name = |scope: &String| {
+            own.iter()
+                .map(|(_, lane)| format!("lanes.{scope}.{lane}"))
+                .collect::<Vec<_>>()
+        };
         let names: Vec<String> = scopes.iter().flat_map(name).collect();
         Lanes {
             terms,
@@ -182,14 +185,16 @@ impl Lanes {
     pub fn tell<'a>(&mut self, now: Picos, words: impl Fn(usize, Way) -> &'a [u64]) {
         let news = std::mem::take(&mut self.news);
         // A packet is named by its words before its end is told.
-        let (ends, begins): (Vec<Event>, Vec<Event>) =
-            news.into_iter().partition(|event| matches!(event.kind.part(), Some((_, Part::Ends, _))));
+        let (ends, begins): (Vec<Event>, Vec<Event>) = news
+            .into_iter()
+            .partition(|event| matches!(event.kind.part(), Some((_, Part::Ends, _))));
         begins.iter().for_each(|event| self.begin(event));
         for at in 0..self.nodes.len() {
             self.name_leaving(at, words(at, Way::Out));
             self.name_coming(at, words(at, Way::In));
         }
-        ends.iter().for_each(|event| self.end(event, words(event.node.index(), Way::In)));
+        ends.iter()
+            .for_each(|event| self.end(event, words(event.node.index(), Way::In)));
         let node_texts = self.texts.chunks_mut(self.shows.len());
         for (node, texts) in self.nodes.iter().zip(node_texts) {
             for (text, shows) in texts.iter_mut().zip(&self.shows) {
@@ -200,7 +205,9 @@ impl Lanes {
 
     fn begin(&mut self, event: &Event) {
         let (at, until) = (event.at, event.at + self.blink);
-        let Some((place, part, key)) = event.kind.part() else { return };
+        let Some((place, part, key)) = event.kind.part() else {
+            return;
+        };
         let text = self.text(event);
         let lane = &mut self.nodes[event.node.index()].lanes[place as usize];
         lane.begin(key, at, text);
@@ -215,7 +222,10 @@ impl Lanes {
         match event.kind {
             EventKind::RegWrite { offset, value } => {
                 let known = self.terms.registers.iter().find(|(at, _)| *at == u64::from(offset));
-                known.map_or_else(|| format!("{offset:#x} = {value:#x}"), |(_, name)| format!("{name} = {value:#x}"))
+                known.map_or_else(
+                    || format!("{offset:#x} = {value:#x}"),
+                    |(_, name)| format!("{name} = {value:#x}"),
+                )
             }
             EventKind::MemRead { addr, bytes } | EventKind::MemWrite { addr, bytes } => format!("{bytes} B at {addr}"),
             EventKind::TxFirst { .. } => {
@@ -260,7 +270,11 @@ impl Lanes {
     fn coming(&self, words: &[u64]) -> Option<usize> {
         let begins = |packet: &&Packet| !words.is_empty() && packet.words.starts_with(words);
         let first = self.flight.iter().find(begins)?;
-        let is_sure = self.flight.iter().filter(begins).all(|packet| packet.from == first.from);
+        let is_sure = self
+            .flight
+            .iter()
+            .filter(begins)
+            .all(|packet| packet.from == first.from);
         is_sure.then(|| self.flight.iter().position(|packet| begins(&packet)))?
     }
 
@@ -279,7 +293,9 @@ impl Lanes {
     }
 
     fn end(&mut self, event: &Event, coming: &[u64]) {
-        let Some((place, _, key)) = event.kind.part() else { return };
+        let Some((place, _, key)) = event.kind.part() else {
+            return;
+        };
         if place == Place::LinkIn
             && let Some(at) = self.coming(coming)
         {
@@ -305,8 +321,14 @@ mod tests {
         let terms = Terms {
             registers: &[(4, "PUT")],
             packet: |words| Some(format!("{} B to PE {}", words.get(1)?, words[0])),
-            causes: |addr, value| if addr == 8 && value == 1 { "arrival".into() } else { String::new() },
-            ..Terms::default()
+            causes: |addr, value| {
+                if addr == 8 && value == 1 {
+                    "arrival".into()
+                } else {
+                    String::new()
+                }
+            },
+            ..Terms::PLAIN
         };
         Lanes::new(&["a".into(), "b".into()], terms, Picos(10))
     }
@@ -317,7 +339,10 @@ mod tests {
             let (at, node) = (Picos(at), NodeId(*node));
             lanes.note(Event { at, node, kind: *kind });
         }
-        let links: Vec<(usize, Way, Vec<u64>)> = links.iter().map(|(at, way, words)| (*at, *way, words.to_vec())).collect();
+        let links: Vec<(usize, Way, Vec<u64>)> = links
+            .iter()
+            .map(|(at, way, words)| (*at, *way, words.to_vec()))
+            .collect();
         lanes.tell(Picos(at), |node, way| {
             let link = links.iter().find(|(at, own, _)| (*at, *own) == (node, way));
             link.map_or(&[][..], |(.., words)| words)
@@ -356,8 +381,18 @@ mod tests {
     fn a_packet_that_may_be_of_two_senders_has_no_number_yet() {
         let mut lanes = lanes();
         let first = EventKind::TxFirst { head: 1 };
-        tell(&mut lanes, 0, &[(0, first), (1, first)], &[(0, Way::Out, &[1, 8]), (1, Way::Out, &[1, 4])]);
-        tell(&mut lanes, 10, &[(1, EventKind::RxFirst { head: 1 })], &[(1, Way::In, &[1])]);
+        tell(
+            &mut lanes,
+            0,
+            &[(0, first), (1, first)],
+            &[(0, Way::Out, &[1, 8]), (1, Way::Out, &[1, 4])],
+        );
+        tell(
+            &mut lanes,
+            10,
+            &[(1, EventKind::RxFirst { head: 1 })],
+            &[(1, Way::In, &[1])],
+        );
         assert_eq!(shown(&lanes, "lanes.b.link_in"), "?");
         tell(&mut lanes, 20, &[], &[(1, Way::In, &[1, 4])]);
         assert_eq!(shown(&lanes, "lanes.b.link_in"), "PE 1 #1 4 B to PE 1");
@@ -367,11 +402,15 @@ mod tests {
     fn lanes_are_those_that_a_machine_has() {
         let terms = Terms {
             links: false,
-            ..Terms::default()
+            ..Terms::PLAIN
         };
         let mut lanes = Lanes::new(&["a".into(), "b".into()], terms, Picos(10));
         assert_eq!(lanes.names().len(), 8);
-        assert!(!lanes.names().iter().any(|name| name.contains("link")), "{:?}", lanes.names());
+        assert!(
+            !lanes.names().iter().any(|name| name.contains("link")),
+            "{:?}",
+            lanes.names()
+        );
         tell(&mut lanes, 0, &[(1, EventKind::Irq { level: true })], &[]);
         assert_eq!(shown(&lanes, "lanes.b.interrupt"), "IRQ 1");
         assert_eq!(shown(&lanes, "lanes.a.interrupt"), "");
@@ -380,7 +419,10 @@ mod tests {
     #[test]
     fn bursts_overlap_and_an_instant_is_seen() {
         let mut lanes = lanes();
-        let read = |addr| EventKind::MemRead { addr: Addr(addr), bytes: 32 };
+        let read = |addr| EventKind::MemRead {
+            addr: Addr(addr),
+            bytes: 32,
+        };
         let data = |addr| EventKind::MemReadData { addr: Addr(addr) };
         let told: [(u64, &[EventKind], &str); 5] = [
             (0, &[read(0x20)], "32 B at 0x00000020"),

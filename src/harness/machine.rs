@@ -92,7 +92,7 @@ pub trait Hardware {
 
     /// The words in which lanes of a wave speak of the machine.
     fn terms(&self) -> Terms {
-        Terms::default()
+        Terms::PLAIN
     }
 
     /// The first words of the packet that leaves the node, or comes, or did so last: as many as lanes need.
@@ -216,7 +216,11 @@ impl<H: Hardware> RtlMachine<H> {
         let clocks: Vec<_> = self.clocks.iter().flat_map(inputs).collect();
         self.lanes = probe.has_lanes().then(|| {
             let units = self.hardware.units();
-            let scope = |at| units.get(at).map_or_else(|| format!("node_{at}"), |unit| unit.name().to_owned());
+            let scope = |at| {
+                units
+                    .get(at)
+                    .map_or_else(|| format!("node_{at}"), |unit| unit.name().to_owned())
+            };
             let scopes: Vec<String> = (0..self.nodes.len()).map(scope).collect();
             Lanes::new(&scopes, self.hardware.terms(), self.clocks[0].1.period())
         });

@@ -476,7 +476,10 @@ impl Job {
         let mut fields = BTreeSet::new();
         if let Some(twice) = ports.iter().find(|port| !fields.insert(emit::field(&port.name))) {
             let field = emit::field(&twice.name);
-            return Err(self.fail(format!("`{}` is not the only one to be the field `{field}`", twice.name)));
+            return Err(self.fail(format!(
+                "`{}` is not the only one to be the field `{field}`",
+                twice.name
+            )));
         }
         for clock in &self.clocks {
             if !ports.iter().any(|p| p.name == *clock && p.width == 1 && !p.output) {

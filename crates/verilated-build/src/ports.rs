@@ -88,7 +88,9 @@ pub fn signals(root: &str, top: &str, ports: &[Port], paths: &[String]) -> Resul
         };
         if let Some(mangled) = variable.strip_prefix(&inside) {
             let signs = [("__DOT__", "."), ("__BRA__", "["), ("__KET__", "]"), ("___05F", "_")];
-            let path = signs.iter().fold(mangled.to_string(), |path, (from, to)| path.replace(from, to));
+            let path = signs
+                .iter()
+                .fold(mangled.to_string(), |path, (from, to)| path.replace(from, to));
             if !ports.iter().any(|port| port.name == path) {
                 all.push((path, kind, variable));
             }
@@ -107,7 +109,11 @@ pub fn signals(root: &str, top: &str, ports: &[Port], paths: &[String]) -> Resul
             variable: variable.to_string(),
             output: true,
             width,
-            words: if word.starts_with("VlWide") { width.div_ceil(32) } else { 0 },
+            words: if word.starts_with("VlWide") {
+                width.div_ceil(32)
+            } else {
+                0
+            },
         })
     };
     paths.iter().map(signal).collect()

@@ -258,7 +258,11 @@ pub trait Verilated {
     /// The value of a port, or of a public signal by its path, as 32-bit words, least significant first; `None` when
     /// there is no such one.
     fn peek(&self, name: &str) -> Option<Vec<u32>> {
-        let port = self.ports().iter().chain(self.signals()).find(|port| port.name == name)?;
+        let port = self
+            .ports()
+            .iter()
+            .chain(self.signals())
+            .find(|port| port.name == name)?;
         let mut words = vec![0u32; port.bytes.div_ceil(4)];
         // SAFETY: the offsets are the model's own. A port narrower than a word fills its low bytes (little-endian,
         // below).

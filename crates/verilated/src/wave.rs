@@ -121,7 +121,13 @@ impl Wave {
     /// There is no such lane.
     pub fn set_lane(&mut self, lane: usize, text: &str) {
         assert!(lane < self.lanes, "lane {lane} of {}", self.lanes);
-        let sign = |sign: char| if sign.is_ascii_graphic() || sign == ' ' { sign as u8 } else { b'?' };
+        let sign = |sign: char| {
+            if sign.is_ascii_graphic() || sign == ' ' {
+                sign as u8
+            } else {
+                b'?'
+            }
+        };
         let mut bytes: Vec<u8> = text.chars().map(sign).collect();
         if bytes.len() > LANE_BYTES {
             bytes.truncate(LANE_BYTES - 1);

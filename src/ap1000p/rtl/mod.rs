@@ -328,7 +328,7 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Hardware for Cells<C, R> {
     fn terms(&self) -> Terms {
         Terms {
             links: false,
-            ..Terms::default()
+            ..Terms::PLAIN
         }
     }
 

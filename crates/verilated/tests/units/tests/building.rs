@@ -409,7 +409,10 @@ fn a_signal_inside_is_shown_by_its_path_and_a_wrong_path_is_refused() {
             "memory_q",
             "the signal `memory_q` is an array or no vector, and only vectors can be seen from Rust",
         ),
-        ("state_q\", \"state_q", "`state_q` is not the only one to be the field `state_q`"),
+        (
+            "state_q\", \"state_q",
+            "`state_q` is not the only one to be the field `state_q`",
+        ),
     ] {
         list(&format!("\"{path}\""));
         assert_eq!(package.errors(), format!("unit `other`: {told}"));

@@ -60,7 +60,10 @@ fn a_public_signal_inside_is_read_by_field_trait_and_path() {
     assert_eq!(dut.peek("u_count.count_o"), Some(vec![dut.u_count_count_o.get()]));
     let names: Vec<&str> = dut.signals().iter().map(|signal| signal.name).collect();
     assert_eq!(names, ["unreset_q", "u_count.count_o"]);
-    assert!(dut.ports().iter().all(|port| !names.contains(&port.name)), "they are no ports");
+    assert!(
+        dut.ports().iter().all(|port| !names.contains(&port.name)),
+        "they are no ports"
+    );
 }
 
 /// What any mixer shows after an edge, and the outputs that the edge changed.

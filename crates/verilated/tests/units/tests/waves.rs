@@ -132,8 +132,14 @@ fn a_lane_shows_its_text_in_both_formats() {
         let texts = texts(fst, lane).into_iter();
         texts.map(|(at, text)| format!("{at} {text}")).collect::<Vec<_>>()
     };
-    assert_eq!(told("packets.left.out"), ["0 ", "5000 #1 to PE 1", "15000 #2 ?", "20000 "]);
-    assert_eq!(told("packets.left.in"), ["0 ", "10000 a text of thirty-three signs, s~"]);
+    assert_eq!(
+        told("packets.left.out"),
+        ["0 ", "5000 #1 to PE 1", "15000 #2 ?", "20000 "]
+    );
+    assert_eq!(
+        told("packets.left.in"),
+        ["0 ", "10000 a text of thirty-three signs, s~"]
+    );
     assert_eq!(told("packets.right.out"), ["0 "]);
     let names = fst.iter().filter(|(name, _)| name.starts_with("packets."));
     assert_eq!(names.count(), 3, "each stands there once");

@@ -345,7 +345,7 @@ mod tests {
             .collect();
         lanes.tell(Picos(at), |node, way| {
             let link = links.iter().find(|(at, own, _)| (*at, *own) == (node, way));
-            link.map_or(&[][..], |(.., words)| words)
+            link.map_or(&[][..], |(.., words)| words.as_slice())
         });
     }
 

@@ -123,7 +123,7 @@ impl Probe {
             1 => path.clone(),
             _ => numbered(path, number),
         };
-        self.lanes.replace(lanes.to_vec());
+        *self.lanes.borrow_mut() = lanes.to_vec();
         let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
         let wave = Wave::create_with_lanes(path, units, &names);
         wave.map_err(|error| self.fail(error)).ok()

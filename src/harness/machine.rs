@@ -216,10 +216,9 @@ impl<H: Hardware> RtlMachine<H> {
         let clocks: Vec<_> = self.clocks.iter().flat_map(inputs).collect();
         self.lanes = probe.has_lanes().then(|| {
             let units = self.hardware.units();
-            let scope = |at| {
-                units
-                    .get(at)
-                    .map_or_else(|| format!("node_{at}"), |unit| unit.name().to_owned())
+            let scope = |at: usize| match units.get(at) {
+                Some(unit) => unit.name().to_owned(),
+                None => format!("node_{at}"),
             };
             let scopes: Vec<String> = (0..self.nodes.len()).map(scope).collect();
             Lanes::new(&scopes, self.hardware.terms(), self.clocks[0].1.period())

@@ -176,7 +176,10 @@ impl Trace {
         Trace {
             probe: probe.clone(),
             clocks: clocks.to_vec(),
-            ..Trace::default()
+            wave: None,
+            over: false,
+            lanes: Vec::new(),
+            shown: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::{Machine, NET};
+use tsunagi::cenju3::rtl::{Machine, NET, of_nics};
 use tsunagi::harness::backend::{Backend, HostReq};
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, NodeId};
@@ -17,7 +17,7 @@ const PARCELS: u32 = 50;
 
 fn main() {
     let config = Config::paper();
-    let mut machine = Machine::<Cenju3Nic>::build(&config).expect("the RTL is built");
+    let mut machine = of_nics::<Cenju3Nic>(&config).expect("the RTL is built");
     let write = |machine: &mut Machine<_>, node, offset: u32, value| {
         machine.host_start(node, HostReq::write(offset.into(), value));
         while machine.host_take(node).is_none() {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::campaign::Campaign;
+use crate::harness::names::Names;
 use crate::harness::params::{Param, ParamError, Settings, Table as _};
 use crate::harness::wave::Probe;
 use crate::net::bench::NetworkRun;
@@ -17,6 +18,11 @@ use crate::{NodeId, Picos};
 /// depends on the particular machine. Name, parameters and experiments are those of its [`Subject`].
 pub trait Machine: Experiments + Sync {
     fn facts(&self) -> &'static Facts;
+
+    /// Signals of [`Facts::shown`] whose values have names in waves.
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        &[]
+    }
 
     /// Settings for a machine of this many nodes.
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)>;
@@ -311,7 +317,7 @@ impl Wave {
     }
 }
 
-/// Ports worth looking at, in groups: name and bits.
+/// Ports and states worth looking at, in groups: name below the unit, and bits.
 pub type Signals = &'static [(&'static str, &'static [(&'static str, u32)])];
 
 /// What waves show of two nodes.

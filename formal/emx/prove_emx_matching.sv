@@ -7,8 +7,9 @@
 // - A start has its own packet's operands and frame, and the entry behind the link that was read from that frame.
 // - Memory and presence bits are written for a matching packet alone, at its own slot. `held_o` counts operands that
 //   wait.
-// - With a port and an execution unit that are free, every packet ends within 5 cycles. One whose word 0 was there
-//   early is a start in the cycle behind its offer.
+// - Nothing is read behind the start of a WRITE while its thread runs or its store waits.
+// - With a port and an execution unit that are free, and no such WRITE, every packet ends within 5 cycles. One whose
+//   word 0 was there early is a start in the cycle behind its offer.
 //
 // The claims on a slot are about one slot, any slot: the proof's memory. A reset drops the packet, not the slot.
 // Presence bits are read and written only with a request that is taken: else their port is the host's.
@@ -22,6 +23,7 @@ module prove_emx_matching (
     input logic early_valid_i,
     input logic [38:0] early_word_i,
     input logic [31:0] system_link_i,
+    input logic thread_i,
     input logic start_ready_i,
     input logic mem_ready_i,
     input logic [38:0] any_word_i,
@@ -46,6 +48,7 @@ module prove_emx_matching (
       .early_valid_i,
       .early_word_i,
       .system_link_i,
+      .thread_i,
       .start_valid_o(start_valid),
       .start_ready_i,
       .start_pc_o(start_pc),
@@ -106,6 +109,12 @@ module prove_emx_matching (
   end
   assign begins = start_valid && start_ready_i;
   assign ends   = begins || write || refused_valid;
+  logic wrote_q, keeps;  // the start before is of a WRITE; its word may be not there yet
+  assign keeps = wrote_q && thread_i;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) wrote_q <= 1'b0;
+    else if (begins) wrote_q <= kind == 4'(emx_pkg::TypeWrite);
+  end
 
   // The memory as it is, at the slot; elsewhere any.
   logic reads_slot_q, looks_q, was_present_q, reset_q, reads_q;
@@ -171,12 +180,12 @@ module prove_emx_matching (
     if (rst_i) held_q <= '0;
     else held_q <= held_q + 16'(write) - 16'(clear);
     if (rst_i || (ends && !take)) stays_q <= '0;
-    else if (take) stays_q <= 3'(mem_ready_i && start_ready_i);
-    else if (due_q != None && mem_ready_i && start_ready_i) stays_q <= stays_q + 3'd1;
+    else if (take) stays_q <= 3'(mem_ready_i && start_ready_i && !keeps);
+    else if (due_q != None && mem_ready_i && start_ready_i && !keeps) stays_q <= stays_q + 3'd1;
     early_q <= rst_i ? '0 : {early_q[0], early_valid_i};
     word_q  <= {word_q[0], early_word_i};
-    free_q  <= {free_q[0], mem_ready_i};
-    quick_q <= take && dut.comes_q[1] && mem_ready_i && free_q == '1;
+    free_q  <= {free_q[0], mem_ready_i && !keeps};
+    quick_q <= take && dut.comes_q[1] && mem_ready_i && !keeps && free_q == '1;
   end
 
   // -------------------------------------------------------------------------------------------------------- the claims
@@ -221,10 +230,12 @@ module prove_emx_matching (
       assert (here_q || (kept_present_q == waits_q && (!waits_q || kept_q[32:0] == {side_q, data_q})));
       refusal_leaves_it : assert (due_q != Refuse || (kept_present_q && kept_q[32:0] == {side_q, data_q}));
       held_counts : assert (held == held_q);
+      reads_what_was_written : assert (!(mem_valid && !mem_write && !dut.clears) || !keeps);
       goes_on : assert (stays_q <= 3'd4);
       at_once_behind_word_0 : assert (!quick_q || due_q != Start || start_valid);
       busy_tells : assert (busy || due_q == None);
       // Invariants for induction.
+      writes_known : assert (dut.writes_q == wrote_q);
       state_possible : assert (state <= Ready && due_q <= Other);
       comes_possible :
       assert (!comes || ((dut.comes_q == 2'd1 && early_q[0] && dut.packet_q[77:39] == word_q[0]) ||

@@ -11,6 +11,8 @@ module prove_emx_take #(
     parameter int Levels = 1,
     parameter int HalfPackets = 4,
     parameter int SpillTurns = 3,
+    parameter bit WriteBypass = 1'b1,
+    parameter bit ReadBypass = 1'b1,
     parameter int Low = 13
 ) (
     input logic clk_i,
@@ -43,8 +45,8 @@ module prove_emx_take #(
       .Levels(Levels),
       .HalfPackets(HalfPackets),
       .SpillTurns(SpillTurns),
-      .WriteBypass(1'b1),
-      .ReadBypass(1'b1)
+      .WriteBypass(WriteBypass),
+      .ReadBypass(ReadBypass)
   ) dut (
       .clk_i,
       .rst_i,

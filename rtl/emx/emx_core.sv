@@ -7,7 +7,7 @@
 //            read is there in the next cycle, with the presence bit above.
 // Parameters those of the parts; seven of them make an EMC-Y of an EMC-R.
 // Latency    with an empty PE and a free port the first instruction executes 4 cycles after word 1 is visible, with
-//            matching, too.
+//            matching, too. A packet of the host has no early word: 4 cycles if special, THREAD 6, with matching 7.
 // Full       packets go to memory; FATAL when that is full. See `emx_input`.
 // Paths      from the switch's word 1, `out_room_i` and the host's request to the outputs: `emx_route` has the
 //            register.
@@ -144,6 +144,7 @@ module emx_core #(
       .early_valid_i(early_valid),
       .early_word_i(early_word),
       .system_link_i(system_link),
+      .thread_i(thread_o || req_valid[0]),
       .start_valid_o(start_valid),
       .start_ready_i(start_ready),
       .start_pc_o(start_pc),

@@ -19,7 +19,8 @@
 // Host       a packet is taken where no word comes from the switch, whose packets leave a place. After 14 of the
 //            switch's that went before it, and one that is on its way, the switch gets no room until it is in.
 // Paths      from the switch's word 1 and from `reply_ready_i` to the memory port, and from the switch to
-//            `host_ready_o`: the unit is a part of `emx_pe`, whose pins are flip-flops.
+//            `host_ready_o`; from word 0 to `early_*`, which is a read's address behind `emx_matching`. The unit is a
+//            part of `emx_pe`, whose pins are flip-flops.
 // Reset      drops all packets, those in memory, too.
 // busy_o     low when no packet is inside or in memory, and no pulse is out.
 // Source     paper, 2.2, 2.3, 4.2, 4.5; order, room and SpillTurns are ours.

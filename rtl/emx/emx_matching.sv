@@ -5,11 +5,14 @@
 //            inside. The offer may change before it is taken: a packet of level 1 goes first.
 // Early      `early_*` is word 0 of a packet that is offered two cycles later, or never; no other is offered until
 //            then. What it needs of memory is read meanwhile, and a read that nobody needs harms nothing.
+// Order      behind the start of a WRITE nothing is read while `thread_i` is high: so a packet finds the word that a
+//            WRITE before it put there, its link, too.
 // Start      {pc, r1, r2, frame}, offered until it is taken; one can stand ready while a thread runs. A link that is
 //            none, or a pc beyond 22 bits, gives the highest pc, where the execution unit faults.
 // Matching   an operand whose slot is empty is written there, with its side as tag, and starts nothing. The second one
 //            of the other side empties the slot and starts the thread. One of the same side is refused (OVERRUN), and
-//            the slot is unharmed. The link is read behind the slot, whatever stands there.
+//            the slot is unharmed. The link is read behind the slot, whatever stands there. Nobody else writes a slot
+//            while an operand for it is inside.
 // Memory     a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. `pres_i` follows
 //            `pres_addr_o` by a cycle; it is looked at with the slot's word.
 // Latency    from the offer to the start, with a free port: special type 1, THREAD 3, the second operand 4;
@@ -30,6 +33,7 @@ module emx_matching (
     input logic early_valid_i,
     input logic [38:0] early_word_i,
     input logic [31:0] system_link_i,  // word 0 of memory
+    input logic thread_i,  // the start that was taken last is not done: its thread runs, or its access waits
     output logic start_valid_o,
     input logic start_ready_i,
     output logic [21:0] start_pc_o,
@@ -51,16 +55,19 @@ module emx_matching (
     output logic [77:0] refused_packet_o,
     output logic [15:0] held_o
 );
-  localparam bit [2:0] Idle = 3'd0;
-  localparam bit [2:0] Slot = 3'd1;  // the slot is to be read
-  localparam bit [2:0] Link = 3'd2;  // the link is to be read
-  localparam bit [2:0] Begin = 3'd3;  // it was read, and is on the memory's pins
-  localparam bit [2:0] Store = 3'd4;  // the operand is to be written; in Begin, too
-  localparam bit [2:0] Clear = 3'd5;  // the slot is to be emptied; in Begin, too
-  localparam bit [2:0] Ready = 3'd6;
+  typedef enum logic [2:0] {
+    Idle,
+    Slot,  // the slot is to be read
+    Link,  // the link is to be read
+    Begin,  // it was read, and is on the memory's pins
+    Store,  // the operand is to be written; in Begin, too
+    Clear,  // the slot is to be emptied; in Begin, too
+    Ready
+  } state_e;
 
-  logic [2:0] state_q, state_d;
+  state_e state_q, state_d;
   logic idle, here;
+  logic writes_q;  // the start that was taken last is of a WRITE
   logic [1:0] comes_q;  // the packet of word 0: [0] in the next cycle, [1] in this one, or never
   logic fresh_q;  // the slot is on the memory's pins
   logic [77:0] packet_q;  // at first word 0 alone
@@ -111,10 +118,11 @@ module emx_matching (
   assign start_r2_o = !matching ? plain : side ? data : slot_q[31:0];
 
   // ---- memory
-  logic looks, reads_slot, reads_link, clears, stores;
-  assign looks = idle && early_valid_i && early_kind == 4'(emx_pkg::TypeThread);
-  assign reads_slot = state_q == Slot || (looks && early_matching);
-  assign reads_link = state_q == Link || (looks && !early_matching);
+  logic waits, looks, reads_slot, reads_link, clears, stores;
+  assign waits = writes_q && thread_i;
+  assign looks = idle && early_valid_i && early_kind == 4'(emx_pkg::TypeThread) && !waits;
+  assign reads_slot = (state_q == Slot && !waits) || (looks && early_matching);
+  assign reads_link = (state_q == Link && !waits) || (looks && !early_matching);
   assign looked = idle ? early_word_i[emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW] : addr;
   // Presence bits change with an access only: else their port may be the host's.
   assign clears = state_q == Clear || (state_q == Begin && matching && present && !overrun && here);
@@ -137,8 +145,8 @@ module emx_matching (
         else if (looks && early_matching) state_d = mem_ready_i ? Link : Slot;
         else if (looks) state_d = mem_ready_i ? Begin : Link;
       end
-      Slot: if (mem_ready_i) state_d = Link;
-      Link: if (mem_ready_i) state_d = Begin;
+      Slot: if (mem_ready_i && !waits) state_d = Link;
+      Link: if (mem_ready_i && !waits) state_d = Begin;
       Begin: begin
         if (!matching) state_d = Ready;
         else if (overrun) state_d = Idle;
@@ -159,8 +167,10 @@ module emx_matching (
       fresh_q <= 1'b0;
       refused_valid_o <= 1'b0;
       held_o <= '0;
+      writes_q <= 1'b0;
     end else begin
       state_q <= state_d;
+      if (start_valid_o && start_ready_i) writes_q <= kind == 4'(emx_pkg::TypeWrite);
       comes_q <= {comes_q[0], looks};
       fresh_q <= reads_slot && mem_ready_i;
       refused_valid_o <= state_q == Begin && overrun && here;

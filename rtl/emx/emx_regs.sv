@@ -71,11 +71,13 @@ module emx_regs #(
   if (AddrW < 14 || AddrW > 20) begin : gen_bad_addr
     emx_regs_AddrW_must_be_14_to_20 u_bad ();
   end
-  localparam bit [2:0] Idle = 3'd0;
-  localparam bit [2:0] Access = 3'd1;
-  localparam bit [2:0] Word = 3'd2;  // a memory word was read
-  localparam bit [2:0] Respond = 3'd3;
-  localparam bit [2:0] Ends = 3'd4;  // ready follows
+  typedef enum logic [2:0] {
+    Idle,
+    Access,
+    Word,  // a memory word was read
+    Respond,
+    Ends  // ready follows
+  } state_e;
   localparam int Causes = emx_pkg::StatusHostLsb + 1;
   localparam int Registers = 14;
   localparam int WordW = emx_pkg::FaultCodeLsb + emx_pkg::FaultCodeW;  // of the longest register
@@ -126,7 +128,7 @@ module emx_regs #(
   end
 
   // -------------------------------------------------------------------------------------------------------- the access
-  logic [2:0] state_q, state_d;
+  state_e state_q, state_d;
   logic access, sends, stuck, put, puts_control, puts_status, puts_mask, puts_send0;
   logic [38:0] send0_q;
   assign access = state_q == Access;

@@ -17,7 +17,8 @@
 //            An output waits for an older input that is about to end another packet: who is out of step is not starved.
 //            After a reset lower numbers go first.
 // Misuse     drained, and counted by drained_o, which saturates: a packet without an output, without room, or on or for
-//            a channel that does not exist. Word 1 that does not follow directly, and several outputs: assertions only.
+//            a channel that does not exist, as all but 0 of an input in Single. Word 1 that does not follow directly,
+//            and several outputs: assertions only.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set. Both ends
 //            of a link are reset together: under reset room is high, and nothing is taken.
 // Source     EM-4: 3x3, a word and a hop a cycle, virtual cut-through, three banks of buffers against deadlock.

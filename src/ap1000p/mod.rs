@@ -7,12 +7,14 @@ mod carrier;
 pub mod golden;
 pub mod host;
 pub mod model;
+pub mod names;
 pub mod params;
 pub mod regs;
 pub mod repro;
 pub mod rtl;
 mod signals;
 
+use crate::harness::names::Names;
 use crate::harness::params::Table as _;
 use crate::machine::{Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
 use crate::net::bench::{UNIFORM, torus_uniform};
@@ -93,6 +95,10 @@ fn what(run: &Run<'_>) -> (String, What) {
 impl Machine for Ap1000p {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        signals::NAMES
     }
 
     /// Cells in a rectangle as nearly square as the number allows.

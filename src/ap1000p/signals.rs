@@ -1,6 +1,18 @@
-//! Ports of a cell that show a transfer in a wave.
+//! Ports and states of a cell that show a transfer in a wave. Of the two ways, states are those of the requests.
 
+use crate::ap1000p::names;
+use crate::harness::names::Names;
 use crate::machine::Signals;
+
+pub const NAMES: &[(&str, &Names)] = &[
+    ("host_req_addr_i", &names::REGISTERS),
+    ("u_msc.u_access.state_q", &names::ACCESS_STATE),
+    ("u_msc.gen_send[0].u_send.phase_q", &names::SEND_PHASE),
+    ("u_msc.gen_receive[0].u_receive.u_parse.what_q", &names::PARSE_WHAT),
+    ("u_msc.gen_receive[0].u_receive.u_parse.state_q", &names::PARSE_STATE),
+    ("u_msc.gen_receive[0].u_receive.u_store.state_q", &names::STORE_STATE),
+    ("u_mc.u_mmu.state_q", &names::MMU_STATE),
+];
 
 pub const SIGNALS: Signals = &[
     ("clock", &[("clk_i", 1)]),
@@ -66,6 +78,17 @@ pub const SIGNALS: Signals = &[
             ("rx_data_i", 32),
             ("rx_last_i", 1),
             ("rx_credit_o", 4),
+        ],
+    ),
+    (
+        "states",
+        &[
+            ("u_msc.u_access.state_q", 4),
+            ("u_msc.gen_send[0].u_send.phase_q", 3),
+            ("u_msc.gen_receive[0].u_receive.u_parse.what_q", 4),
+            ("u_msc.gen_receive[0].u_receive.u_parse.state_q", 4),
+            ("u_msc.gen_receive[0].u_receive.u_store.state_q", 2),
+            ("u_mc.u_mmu.state_q", 4),
         ],
     ),
     (

@@ -1,14 +1,16 @@
 //! What the lanes of a wave say of Cenju-3.
 
 use super::golden::packet::{Route, get};
+use super::names::REGISTERS as REGISTER_NAMES;
 use super::regs::*;
 use super::window::REGISTERS;
 use crate::harness::lane::Terms;
 
 pub const TERMS: Terms = Terms {
+    registers: REGISTER_NAMES.values,
+    links: true,
     packet,
     causes,
-    ..Terms::PLAIN
 };
 
 /// The route flit has kind and destination, the first three words of the header have the length.

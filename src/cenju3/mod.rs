@@ -6,6 +6,7 @@ pub mod golden;
 pub mod host;
 mod lanes;
 pub mod model;
+pub mod names;
 pub mod params;
 pub mod regs;
 pub mod repro;
@@ -14,6 +15,7 @@ mod signals;
 pub mod window;
 
 use crate::harness::exec::SimError;
+use crate::harness::names::Names;
 use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
@@ -141,6 +143,10 @@ fn without(what: &What, config: &Config) -> Vec<(&'static str, &'static str)> {
 impl Machine for Cenju3 {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        signals::NAMES
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {

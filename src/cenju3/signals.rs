@@ -1,6 +1,16 @@
-//! Ports of a NIC that show a transfer in a wave.
+//! Ports and states of a NIC that show a transfer in a wave.
 
+use crate::cenju3::names;
+use crate::harness::names::Names;
 use crate::machine::Signals;
+
+pub const NAMES: &[(&str, &Names)] = &[
+    ("host_req_addr_i", &names::REGISTERS),
+    ("u_sender.state_q", &names::SENDER_STATE),
+    ("u_receiver.u_parse.state_q", &names::PARSE_STATE),
+    ("u_receiver.kind", &names::PACKET_KINDS),
+    ("u_receiver.state_q", &names::RECEIVER_STATE),
+];
 
 pub const SIGNALS: Signals = &[
     ("clocks", &[("io_clk_i", 1), ("net_clk_i", 1)]),
@@ -41,6 +51,15 @@ pub const SIGNALS: Signals = &[
             ("rx_ready_o", 1),
             ("rx_data_i", 16),
             ("rx_last_i", 1),
+        ],
+    ),
+    (
+        "states",
+        &[
+            ("u_sender.state_q", 2),
+            ("u_receiver.u_parse.state_q", 3),
+            ("u_receiver.kind", 2),
+            ("u_receiver.state_q", 3),
         ],
     ),
     (

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::{Backends, ReportArgs, ReproArgs};
 use super::progress::Progress;
-use super::table::{self, Table};
+use super::table::{self, Said, Table};
 use super::{CliError, list, make_folder, wave, write};
 use crate::harness::params::Settings;
 use crate::machine::Machine;
@@ -354,33 +354,30 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     /// Missed rows that the summary shows; the last line of the command names all.
     const MISSED: usize = 5;
     let summary = Summary::of(rows);
-    let mut lines = vec![(
-        machine.facts().title,
-        format!(
-            "{} of {} checks met, independent predictions: {}",
-            summary.met,
-            summary.checks,
-            summary.predictions()
-        ),
-    )];
+    let met = format!(
+        "{} of {} checks met, independent predictions: {}",
+        summary.met,
+        summary.checks,
+        summary.predictions()
+    );
+    let mut lines = vec![(machine.facts().title, Said::Words(met))];
     let missed = rows.iter().filter(|r| r.is_missed());
-    lines.extend(missed.take(MISSED).map(|r| ("  missed", against(r))));
+    lines.extend(missed.take(MISSED).map(|r| ("  missed", Said::Words(against(r)))));
     let worst = summary
         .worst
         .map_or("none: no source has a number to predict".into(), against);
-    lines.push(("  worst prediction", worst));
+    lines.push(("  worst prediction", Said::Words(worst)));
     if let Some(Left { report, wave }) = left {
-        lines.push(("  report", report.display().to_string()));
-        lines.extend(wave.iter().map(|files| ("  wave", files.gtkwave())));
+        lines.push(("  report", Said::Whole(report.display().to_string())));
+        lines.extend(wave.iter().map(|files| ("  wave", Said::Whole(files.gtkwave()))));
     }
-    let command = "cargo run -- repro";
-    lines.push(("  tables", format!("{command} {}", machine.name())));
+    let command = format!("cargo run -- repro {}", machine.name());
+    lines.push(("  tables", Said::Whole(command.clone())));
     lines.push((
         "  change it",
-        format!("{command} {} {}", machine.name(), machine.facts().next),
+        Said::Whole(format!("{command} {}", machine.facts().next)),
     ));
-    let lines = lines.iter().map(|(what, text)| format!("{what:18}  {text}\n"));
-    lines.collect()
+    table::labelled(&lines, table::width().into())
 }
 
 /// A row as one line.

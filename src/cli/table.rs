@@ -108,9 +108,42 @@ impl Table {
     }
 }
 
-/// Lines break between words only: one that is longer than a line stands alone, whole.
+/// Lines break between words only: one that is longer than a line stands alone, whole. A hyphen is part of its word, as
+/// in an option or a file's name.
 fn whole_words(width: usize) -> textwrap::Options<'static> {
-    textwrap::Options::new(width).break_words(false)
+    textwrap::Options::new(width)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
+/// What stands behind a label.
+pub enum Said {
+    /// Words, which break where a line ends.
+    Words(String),
+    /// One piece to be copied, a command or a path: never broken.
+    Whole(String),
+}
+
+/// Lines with a label each. What does not fit beside its label stands below it.
+pub fn labelled(lines: &[(&str, Said)], width: usize) -> String {
+    const LABEL: usize = 18;
+    let line = |(label, said): &(&str, Said)| {
+        let (Said::Words(text) | Said::Whole(text)) = said;
+        let beside = format!("{label:LABEL$}  {text}\n");
+        if textwrap::core::display_width(beside.trim_end()) <= width {
+            return beside;
+        }
+        let indent = " ".repeat(label.len() - label.trim_start().len() + 2);
+        let below = match said {
+            Said::Whole(text) => format!("{indent}{text}"),
+            Said::Words(text) => {
+                let options = whole_words(width).initial_indent(&indent).subsequent_indent(&indent);
+                textwrap::fill(text, options)
+            }
+        };
+        format!("{label}\n{below}\n")
+    };
+    lines.iter().map(line).collect()
 }
 
 impl Display for Table {
@@ -120,7 +153,7 @@ impl Display for Table {
 }
 
 /// Columns of text of the terminal.
-fn width() -> u16 {
+pub fn width() -> u16 {
     comfy_table::Table::new().width().unwrap_or(WIDTH)
 }
 
@@ -180,6 +213,13 @@ mod tests {
             "Read command to first data.",
         ]);
         table.add_row(["nodes", "2", "nodes", "", "Nodes on one switch."]);
+        table.add_row([
+            "surfer",
+            "",
+            "",
+            "",
+            "surfer --command-file out/waves/cenju3-one-word.sucl",
+        ]);
         table
     }
 
@@ -199,9 +239,48 @@ mod tests {
     fn no_word_is_broken_at_any_width() {
         for width in 1..240 {
             let text = table().text(width);
-            for word in ["mem_read_latency", "command", "switch."] {
+            for word in [
+                "mem_read_latency",
+                "command",
+                "switch.",
+                "--command-file",
+                "cenju3-one-word.sucl",
+            ] {
                 assert!(text.contains(word), "{width}: {text}");
             }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_beside_its_label_stands_below_it() {
+        let command = "gtkwave out/waves/cenju3-one-word.fst out/waves/cenju3-one-word.gtkw";
+        let lines = [
+            (
+                "Cenju-3 (NEC, 1993)",
+                Said::Words("200 of 201 checks met by the machine".into()),
+            ),
+            ("  wave", Said::Whole(command.into())),
+        ];
+        assert_eq!(
+            labelled(&lines, 120),
+            format!("Cenju-3 (NEC, 1993)  200 of 201 checks met by the machine\n  wave              {command}\n")
+        );
+        assert_eq!(
+            labelled(&lines, 30),
+            format!("Cenju-3 (NEC, 1993)\n  200 of 201 checks met by the\n  machine\n  wave\n    {command}\n")
+        );
+        for width in 1..160 {
+            let text = labelled(&lines, width);
+            assert!(text.contains(command), "{width}: {text}");
+            for line in text.lines().filter(|line| !line.contains("gtkwave") && width > 20) {
+                assert!(line.len() <= width, "{width}: {line}");
+            }
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(
+                words(&text),
+                words(&labelled(&lines, 160)),
+                "{width}: no word is broken"
+            );
         }
     }
 

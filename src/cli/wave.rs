@@ -7,7 +7,7 @@ use super::args::{WaveArgs, WaveFormat};
 use super::table::{self, Table};
 use super::{CliError, make_folder, remove, run, write};
 use crate::Picos;
-use crate::harness::names;
+use crate::harness::names::{self, Names};
 use crate::harness::params::Settings;
 use crate::harness::wave::{Probe, WaveRequest};
 use crate::machine::{Machine, Run, Wave};
@@ -56,12 +56,14 @@ impl Files {
         format!("gtkwave {} {}", self.wave.display(), self.gtkwave.display())
     }
 
-    /// The command that shows it in Surfer.
+    /// The command that shows it in Surfer, which looks for names in the folder that it runs in.
     fn surfer(&self) -> String {
+        let file = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         format!(
-            "surfer --command-file {} {}",
-            self.surfer.display(),
-            self.wave.display()
+            "(cd {} && surfer --command-file {} {})",
+            self.wave.parent().unwrap_or(Path::new(".")).display(),
+            file(&self.surfer),
+            file(&self.wave)
         )
     }
 }
@@ -103,7 +105,16 @@ fn make(
         surfer: path.with_extension("sucl"),
         wave: path,
     };
-    write(&files.gtkwave, &gtkwave_list(&files.wave, &lanes, &signals, &view))?;
+    let mappings = folder.join(MAPPINGS);
+    make_folder(&mappings)?;
+    for named in tables(&signals) {
+        write(&folder.join(named.file()), &named.gtkwave())?;
+        write(&mappings.join(named.file()), &named.surfer())?;
+    }
+    write(
+        &files.gtkwave,
+        &gtkwave_list(&files.gtkwave, &files.wave, &lanes, &signals, &view)?,
+    )?;
     write(&files.surfer, &surfer_list(&lanes, &signals, &view))?;
     Ok(files)
 }
@@ -134,8 +145,69 @@ fn show(machine: &dyn Machine, wave: &Wave, settings: &Settings, probe: &Probe) 
     measured.first_word.ok_or_else(none)
 }
 
-/// A heading, and the full names of its signals with their widths in bits.
-type Group = (String, Vec<(String, u32)>);
+/// Where Surfer looks for names of values.
+const MAPPINGS: &str = ".surfer/mappings";
+
+/// Names for the values of signals of so many bits.
+#[derive(Clone, Copy, PartialEq)]
+struct Named {
+    names: &'static Names,
+    bits: u32,
+}
+
+impl Named {
+    /// One word, by which Surfer knows it.
+    fn name(self) -> String {
+        format!("{}_{}", self.names.name, self.bits)
+    }
+
+    /// The file's name for both viewers.
+    fn file(self) -> String {
+        self.name() + ".txt"
+    }
+
+    /// A translate filter of GTKWave: values as it shows them, in hexadecimal.
+    fn gtkwave(self) -> String {
+        let digits = self.bits.div_ceil(4) as usize;
+        let line = |(value, name): &(u64, &str)| format!("{value:0digits$X} {name}\n");
+        self.names.values.iter().map(line).collect()
+    }
+
+    /// A mapping of Surfer.
+    fn surfer(self) -> String {
+        let line = |(value, name): &(u64, &str)| format!("{value:#x} {name}\n");
+        let head = format!("Name: {}\nBits: {}\n", self.name(), self.bits);
+        head + &self.names.values.iter().map(line).collect::<String>()
+    }
+}
+
+/// A signal's full name, its width in bits, and the names of its values.
+struct Signal {
+    name: String,
+    bits: u32,
+    names: Option<&'static Names>,
+}
+
+impl Signal {
+    fn named(&self) -> Option<Named> {
+        let (names, bits) = (self.names?, self.bits);
+        Some(Named { names, bits })
+    }
+}
+
+/// The names in these groups, each once.
+fn tables(signals: &[Group]) -> Vec<Named> {
+    let mut all = Vec::new();
+    for named in signals.iter().flat_map(|group| &group.1).filter_map(Signal::named) {
+        if !all.contains(&named) {
+            all.push(named);
+        }
+    }
+    all
+}
+
+/// A heading, and its signals.
+type Group = (String, Vec<Signal>);
 
 /// The signals of sender and receiver, group by group.
 fn signals(machine: &dyn Machine) -> Vec<Group> {
@@ -143,7 +215,15 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
     let unit = shown.unit;
     let of = |node: &'static str| {
         shown.signals.iter().map(move |(group, names)| {
-            let full = |(name, bits): &(&str, u32)| (format!("{node}.{unit}.{name}"), *bits);
+            let full = |(name, bits): &(&str, u32)| Signal {
+                name: format!("{node}.{unit}.{name}"),
+                bits: *bits,
+                names: machine
+                    .names()
+                    .iter()
+                    .find(|(of, _)| of == name)
+                    .map(|(_, names)| *names),
+            };
             (format!("{node} {group}"), names.iter().map(full).collect())
         })
     };
@@ -160,18 +240,31 @@ fn lanes(machine: &dyn Machine, all: &[String]) -> Vec<(String, Vec<String>)> {
     groups.filter(|(_, own)| !own.is_empty()).collect()
 }
 
-/// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder.
-fn gtkwave_list(wave: &Path, lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) -> String {
+/// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder. Files of
+/// names have absolute paths, which GTKWave changes as the path of this file has changed.
+fn gtkwave_list(
+    list: &Path,
+    wave: &Path,
+    lanes: &[(String, Vec<String>)],
+    signals: &[Group],
+    view: &View,
+) -> Result<String, CliError> {
     // The size of the window in pixels, and the width of the columns of names and values.
     const SIZE: [u32; 2] = [1400, 900];
     const NAMES: u32 = 400;
+    // Flags of a row: hexadecimal or binary, to the right; and with the names of a file.
+    const HEX: &str = "@22";
+    const BINARY: &str = "@28";
+    const NAMED: &str = "@2022";
+    let list = std::path::absolute(list).map_err(CliError::file("write", list))?;
     let file = wave.file_name().unwrap_or_default().to_string_lossy();
     // 200 pixels show 2^-zoom picoseconds.
     let zoom = -(SHOWN.0 as f64 * 200.0 / f64::from(SIZE[0] - NAMES)).log2();
     let (start, marker) = (view.event.saturating_sub(BEFORE).0, view.event.0);
     let mut text = format!(
-        "[dumpfile] \"{file}\"\n[timestart] {start}\n[size] {} {}\n[sst_expanded] 0\n\
+        "[dumpfile] \"{file}\"\n[savefile] \"{}\"\n[timestart] {start}\n[size] {} {}\n[sst_expanded] 0\n\
          [signals_width] {}\n*{zoom:.6} {marker}{}\n",
+        list.display(),
         SIZE[0],
         SIZE[1],
         NAMES / 2,
@@ -184,45 +277,58 @@ fn gtkwave_list(wave: &Path, lanes: &[(String, Vec<String>)], signals: &[Group],
             text += &format!("@820\n{name}[255:0]\n");
         }
     }
-    for (group, names) in signals {
+    let tables = tables(signals);
+    for (group, signals) in signals {
         text += &format!("@200\n-{group}\n");
-        for (name, bits) in names {
-            let (format, range) = if *bits == 1 {
-                ("@28", String::new())
-            } else {
-                ("@22", format!("[{}:0]", bits - 1))
+        for signal in signals {
+            let place = signal
+                .named()
+                .and_then(|named| tables.iter().position(|table| *table == named));
+            text += &match place {
+                Some(at) => format!(
+                    "{NAMED}\n^{} {}\n",
+                    at + 1,
+                    list.with_file_name(tables[at].file()).display()
+                ),
+                None if signal.bits == 1 => format!("{BINARY}\n"),
+                None => format!("{HEX}\n"),
             };
-            text += &format!("{format}\n{name}{range}\n");
+            text += &match signal.bits {
+                1 => format!("{}\n", signal.name),
+                bits => format!("{}[{}:0]\n", signal.name, bits - 1),
+            };
         }
     }
-    text
+    Ok(text)
 }
 
 /// A command file of Surfer with the cursor on the event. Every argument is one word.
 fn surfer_list(lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) -> String {
     let mut text = String::new();
-    let mut rows = 0u32..;
+    let mut formats = String::new();
+    let mut rows = 0..;
     for (group, names) in lanes {
         text += &format!("divider_add {}\n", group.replace(' ', "_"));
         rows.next();
         for (name, row) in names.iter().zip(&mut rows) {
-            text += &format!(
-                "variable_add {name}\nitem_focus {}\nitem_set_format ASCII\n",
-                letters(row)
-            );
-        }
-    }
-    // A focused row would be where the next ones go.
-    text += "item_unfocus\n";
-    for (group, names) in signals {
-        text += &format!("divider_add {}\n", group.replace(' ', "_"));
-        for (name, _) in names {
             text += &format!("variable_add {name}\n");
+            formats += &format!("item_focus {}\nitem_set_format ASCII\n", letters(row));
         }
     }
+    for (group, signals) in signals {
+        text += &format!("divider_add {}\n", group.replace(' ', "_"));
+        rows.next();
+        for (signal, row) in signals.iter().zip(&mut rows) {
+            text += &format!("variable_add {}\n", signal.name);
+            if let Some(named) = signal.named() {
+                formats += &format!("item_focus {}\nitem_set_format {}\n", letters(row), named.name());
+            }
+        }
+    }
+    text += &formats;
     // Each `zoom_in` halves the time shown around the middle; `cursor_set` then scrolls to the event.
     let halvings = (view.end.0 / SHOWN.0).checked_ilog2().unwrap_or(0);
-    text += "zoom_fit\n";
+    text += "item_unfocus\nzoom_fit\n";
     text += &"zoom_in\n".repeat(halvings as usize);
     text + &format!("cursor_set {}\n", view.event.0)
 }
@@ -231,4 +337,45 @@ fn surfer_list(lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) 
 fn letters(row: u32) -> String {
     let letter = |digit: char| char::from(b'a' + digit.to_digit(16).unwrap_or_default() as u8);
     format!("{row:x}").chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: Names = Names {
+        name: "m_state",
+        values: &[(0, "Idle"), (10, "Busy")],
+    };
+
+    #[test]
+    fn each_viewer_gets_its_own_form_of_names() {
+        let named = Named { names: &NAMES, bits: 5 };
+        assert_eq!(named.gtkwave(), "00 Idle\n0A Busy\n");
+        assert_eq!(named.surfer(), "Name: m_state_5\nBits: 5\n0x0 Idle\n0xa Busy\n");
+    }
+
+    #[test]
+    fn formats_are_set_behind_all_rows_by_their_numbers() {
+        let signal = |name: &str, names| Signal {
+            name: name.into(),
+            bits: 5,
+            names,
+        };
+        let mut first: Vec<Signal> = (0..16).map(|n| signal(&format!("s{n}"), None)).collect();
+        first[0].names = Some(&NAMES);
+        let groups = [
+            ("a".to_owned(), first),
+            ("b".to_owned(), vec![signal("t", Some(&NAMES))]),
+        ];
+        let view = View {
+            event: Picos::ZERO,
+            end: Picos::ZERO,
+        };
+        let text = surfer_list(&[], &groups, &view);
+        let (rows, formats) = text.split_once("item_focus ").expect("formats");
+        assert_eq!(rows.lines().count(), 19);
+        let begin = "b\nitem_set_format m_state_5\nitem_focus bc\nitem_set_format m_state_5\nitem_unfocus\n";
+        assert!(formats.starts_with(begin), "{text}");
+    }
 }

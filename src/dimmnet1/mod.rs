@@ -8,6 +8,7 @@ pub mod golden;
 pub mod host;
 mod lanes;
 pub mod model;
+pub mod names;
 pub mod params;
 pub mod regs;
 pub mod repro;
@@ -18,6 +19,7 @@ pub mod window;
 
 use verilated::Context;
 
+use crate::harness::names::Names;
 use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
@@ -176,6 +178,10 @@ fn what(run: &Run<'_>) -> (String, What) {
 impl Machine for Dimmnet1 {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        signals::NAMES
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {

@@ -1,6 +1,16 @@
-//! Ports of a card that show a transfer in a wave.
+//! Ports and states of a card that show a transfer in a wave.
 
+use crate::dimmnet1::names;
+use crate::harness::names::Names;
 use crate::machine::Signals;
+
+pub const NAMES: &[(&str, &Names)] = &[
+    ("host_req_addr_i", &names::REGISTERS),
+    ("u_rdma.state_q", &names::RDMA_STATE),
+    ("u_rx.u_parse.state_q", &names::PARSE_STATE),
+    ("u_rx.u_execute.type_in", &names::TYPES),
+    ("u_rx.u_execute.state_q", &names::EXECUTE_STATE),
+];
 
 pub const SIGNALS: Signals = &[
     ("clocks", &[("core_clk_i", 1), ("link_clk_i", 1)]),
@@ -33,6 +43,15 @@ pub const SIGNALS: Signals = &[
             ("link_rx_ready_o", 1),
             ("link_rx_data_i", 64),
             ("link_rx_last_i", 1),
+        ],
+    ),
+    (
+        "states",
+        &[
+            ("u_rdma.state_q", 4),
+            ("u_rx.u_parse.state_q", 3),
+            ("u_rx.u_execute.type_in", 8),
+            ("u_rx.u_execute.state_q", 3),
         ],
     ),
     (

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use super::isa::{Field, Insn, OPS, Op};
 use super::packet::Kind;
+use super::params::Config;
 use super::regs::{
     SIZE_ENTRY, SIZE_FRAME, SPECIAL_DEPTH, SPECIAL_PE, SPECIAL_TIME, TYPE_CALL, TYPE_FREE, TYPE_READ, TYPE_THREAD,
     TYPE_USER5, TYPE_USER6, TYPE_USER7, TYPE_WRITE,
@@ -577,11 +578,12 @@ pub fn listing(image: &Image, cycles: impl Fn(u32) -> Option<String>) -> String 
 
 /// The cycles of the instruction at an address, where nothing waits; a branch to a higher address has those of the jump
 /// behind a slash.
-pub fn cycles(image: &Image, fast_send: bool, at: u32) -> Option<String> {
+pub fn cycles(image: &Image, config: &Config, at: u32) -> Option<String> {
     let insn = Insn::decode(image.words.get(&at)?.0)?;
     Some(match insn.op().name {
-        "ld" | "st" => "2".to_owned(),
-        "send" if !fast_send => "2".to_owned(),
+        "ld" => "2".to_owned(),
+        "st" if !config.code_port => "2".to_owned(),
+        "send" if !config.fast_send => "2".to_owned(),
         "jal" => "2".to_owned(),
         "jalr" => "3".to_owned(),
         "beq" | "bne" | "blt" | "bge" if insn.value(Field::Branch) < 0 => "2".to_owned(),
@@ -673,11 +675,12 @@ mod tests {
     #[test]
     fn the_listing_shows_cycles() {
         let image = assemble(
-            &source("l: ld r3, 0(r4)  # load\nbnez r3, l\nli r1, 0x12345"),
+            &source("l: ld r3, 0(r4)  # load\nbnez r3, l\nli r1, 0x12345\nst r1, 0(r4)"),
             &BTreeMap::new(),
         )
         .unwrap();
-        let text = listing(&image, |at| cycles(&image, false, at));
+        let em4 = Config::paper();
+        let text = listing(&image, |at| cycles(&image, &em4, at));
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines[2].starts_with("00000000 ") && lines[2].contains("2  l: ld r3, 0(r4)  # load"),
@@ -685,5 +688,13 @@ mod tests {
         );
         assert!(lines[3].contains(" 2  bnez r3, l"), "{text}");
         assert!(lines[5].contains("> ori r1, r1, 9029"), "{text}");
+        let code_port = Config {
+            code_port: true,
+            ..em4.clone()
+        };
+        assert_eq!(
+            ["2", "1"],
+            [&em4, &code_port].map(|config| cycles(&image, config, 4).unwrap())
+        );
     }
 }

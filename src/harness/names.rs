@@ -1,4 +1,13 @@
-//! What a wrong name may have meant.
+//! Names of values, and what a wrong name may have meant.
+
+/// Names for the values of a signal.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Names {
+    /// One word, unique among all machines.
+    pub name: &'static str,
+    /// Each value with its name, one word.
+    pub values: &'static [(u64, &'static str)],
+}
 
 /// The name that looks most like `name`, if one is at most two letters from it.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -64,6 +64,13 @@ impl CutThrough {
         }
     }
 
+    /// This input has channel 0 alone.
+    pub fn single(mut self, input: usize) -> CutThrough {
+        self.held[input].truncate(1);
+        self.turns[input].truncate(1);
+        self
+    }
+
     /// Room for a packet; a channel that does not exist has none.
     pub fn has_room(&self, input: usize, channel: usize) -> bool {
         self.held[input]

@@ -422,6 +422,20 @@ mod tests {
         assert_eq!(spans, [(2.0, 4.0), (3.0, 5.0)]);
     }
 
+    /// 10 us take 830 pixels.
+    #[test]
+    fn a_span_is_a_box_that_ends_with_it_and_says_its_times() {
+        let events = vec![
+            event(2.0, 0, EventKind::TxFirst { head: 0 }),
+            event(7.0, 0, EventKind::TxLast { flits: 9 }),
+        ];
+        let svg = time_space(&trace(events)).into_string();
+        assert_eq!(svg.matches("<rect").count(), 1, "{svg}");
+        assert!(svg.contains("x=\"316.0\" y=\"82\" width=\"415.0\""), "{svg}");
+        assert!(svg.contains("<title>link from PE 0: 2.00 to 7.00 µs</title>"), "{svg}");
+        assert!(svg.contains(">5.00 µs</text>"), "{svg}");
+    }
+
     #[test]
     fn a_diagram_of_nothing_is_still_a_diagram() {
         let t = trace(vec![]);

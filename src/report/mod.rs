@@ -433,6 +433,11 @@ mod tests {
         ] {
             assert!(header.contains(part), "no {part} in {header}");
         }
+        let nav = html.split_once("<nav").and_then(|(_, rest)| rest.split_once("</nav>"));
+        let nav = nav.expect("a list of experiments").0;
+        for part in ["href=\"#E7\"", "Post-invalidation &lt;&amp;&gt;", "Fig. 11", "1/1"] {
+            assert!(nav.contains(part), "no {part} in {nav}");
+        }
     }
 
     #[test]

@@ -215,3 +215,97 @@ fn hover(chart: &Chart<'_, '_>, plots: &[(BackendKind, &Plot)]) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repro::Curve;
+
+    fn plot(scales: [Scale; 2], points: &[(f64, f64)], marks: &[Mark]) -> Plot {
+        Plot {
+            id: "p",
+            title: "p".into(),
+            axes: ["x", "y"],
+            scales,
+            curves: vec![Curve {
+                name: "c".into(),
+                points: points.to_vec(),
+            }],
+            marks: marks.to_vec(),
+        }
+    }
+
+    /// The places of the points that answer the pointer, in pixels.
+    fn places(svg: &str) -> Vec<(f64, f64)> {
+        let place = |circle: &str| {
+            let number = |name| circle.split_once(name)?.1.split('"').next()?.parse().ok();
+            Some((number("cx=\"")?, number("cy=\"")?))
+        };
+        let invisible = svg
+            .split_once("fill=\"transparent\"")
+            .expect("points for the pointer")
+            .1;
+        let circles = invisible.split("<circle").skip(1);
+        circles
+            .map(|circle| place(circle).expect("a circle has a place"))
+            .collect()
+    }
+
+    /// Where lines of this colour begin, in pixels from the left.
+    fn begins(svg: &str, colour: RGBColor) -> Vec<f64> {
+        let colour = format!("stroke=\"{}\"", css(colour).to_uppercase());
+        let lines = svg.split("<polyline").skip(1).filter_map(|line| line.split_once("/>"));
+        let ours = lines.map(|(line, _)| line).filter(|line| line.contains(&colour));
+        let begin = |line: &str| line.split_once("points=\"")?.1.split(',').next()?.parse().ok();
+        ours.map(|line| begin(line).expect("a line begins")).collect()
+    }
+
+    /// A curve reaches to within a tenth of each end of its axes; a linear axis of values has 0 at its foot.
+    #[test]
+    fn axes_use_their_space() {
+        let points = [(2.0, 30.0), (20.0, 50.0), (64.0, 300.0)];
+        for scales in [
+            [Scale::Linear, Scale::Linear],
+            [Scale::Log(2), Scale::Linear],
+            [Scale::Log(2), Scale::Log(10)],
+        ] {
+            let plot = plot(scales, &points, &[]);
+            let svg = draw(&[(BackendKind::Rtl, &plot)], &["c"]).into_string();
+            let places = places(&svg);
+            let [first, .., last] = places[..] else { panic!("{svg}") };
+            // What margins and labels leave of the picture.
+            let (left, right, top, bottom) = (72.0, 976.0, 10.0, 346.0);
+            let (wide, high) = ((right - left) / 10.0, (bottom - top) / 10.0);
+            assert!(first.0 - left < wide && right - last.0 < wide, "{scales:?}: {places:?}");
+            assert!(last.1 - top < high, "{scales:?}: {places:?}");
+            let foot = match scales[1] {
+                Scale::Linear => bottom - (bottom - top) * 30.0 / 315.0,
+                Scale::Log(_) => bottom,
+            };
+            assert!((foot - first.1).abs() < high, "{scales:?}: {places:?}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_drawn_from_where_the_paper_makes_it() {
+        let level = |from| Mark::Level {
+            y: 40.0,
+            from,
+            says: "",
+        };
+        let at = |from| {
+            let plot = plot(
+                [Scale::Log(2), Scale::Linear],
+                &[(1.0, 10.0), (8.0, 30.0), (64.0, 42.0)],
+                &[level(from)],
+            );
+            let svg = draw(&[(BackendKind::Rtl, &plot)], &["c"]).into_string();
+            let first = begins(&svg, SOURCE).into_iter().reduce(f64::min);
+            (first.unwrap_or_else(|| panic!("no line: {svg}")), places(&svg))
+        };
+        let (first, places) = at(8.0);
+        assert!((first - places[1].0).abs() <= 1.0, "{first} of {places:?}");
+        let (first, places) = at(0.0);
+        assert!(first <= places[0].0, "{first} of {places:?}");
+    }
+}

@@ -255,6 +255,8 @@ impl<'a, S: Subject> Lab<'a, S> {
         by: Origin,
         ours: u32,
     ) {
+        // Without a unit it would be shown as a ratio is, with decimals.
+        assert!(!unit.is_empty(), "{name}: what is counted has a unit");
         let spec = Spec::new(name, quantity, unit)
             .bounded(low, high, by)
             .depends(S::HARDWARE);

@@ -4,7 +4,7 @@ use testbenches::planted::Planted;
 use testbenches::rtl::*;
 use tsunagi::ap1000p::Ap1000p;
 use tsunagi::ap1000p::params::Config;
-use tsunagi::ap1000p::rtl::{Machine, RouterSet};
+use tsunagi::ap1000p::rtl::{RouterSet, of_cells};
 use tsunagi::campaign::{Broken, Campaign as _, Case, Clause, On, Ran};
 use tsunagi::harness::params::Table as _;
 use tsunagi::harness::seed::Rng;
@@ -34,7 +34,7 @@ fn play<C: Ap1000pCellUnit + 'static>(case: &Case, on: On) -> Result<Ran, Broken
         config: Config,
         on: On,
     ) -> Result<Ran, Broken> {
-        let machine = Machine::<C, R>::of_cells(&config).expect("the RTL is built");
+        let machine = of_cells::<C, R>(&config).expect("the RTL is built");
         let machine = if on == On::Ungated { machine.ungated() } else { machine };
         let machine = machine.with_junk(case.chance);
         tsunagi::ap1000p::campaign::play(case, config, Box::new(machine))

@@ -12,7 +12,7 @@ use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::golden::ring::{Ring, slots};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, of_cells};
 use tsunagi::harness::memory::{Memory, MemoryTiming};
 use tsunagi::harness::seed::Seed;
 use tsunagi::{Addr, Cycle};
@@ -74,7 +74,7 @@ pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
         mem_shared: timing.shared_bus,
         ..Config::paper()
     };
-    let machine: Machine = Machine::build(&config).expect("built at full speed");
+    let machine: Machine = of_cells(&config).expect("built at full speed");
     let mut machine = machine.with_junk(Seed::get().0);
     for cell in 0..x * y {
         fill(&mut machine.nodes[cell].memory, cell);

@@ -11,7 +11,7 @@ use testbenches::{Fault, Run, Start, pass};
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
-use tsunagi::ap1000p::rtl::{Machine, Remote};
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Rng;
 

@@ -6,7 +6,7 @@ use tsunagi::campaign::Clause::{Afterwards, Assertion, Gate, Hang, Loss, Memory,
 use tsunagi::campaign::{Broken, Campaign as _, Case, On, Ran};
 use tsunagi::cenju3::Cenju3;
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::of_nics;
 use tsunagi::harness::params::Table as _;
 use tsunagi::harness::seed::Rng;
 use tsunagi::rtl::Cenju3NicUnit;
@@ -26,7 +26,7 @@ fn draw(rng: &mut Rng) -> Case {
 
 fn play<N: Cenju3NicUnit + 'static>(case: &Case, on: On) -> Result<Ran, Broken> {
     let config = Config::of(&case.settings).expect("sound settings");
-    let machine = Machine::<N>::build(&config).expect("the RTL is built");
+    let machine = of_nics::<N>(&config).expect("the RTL is built");
     let machine = if on == On::Ungated { machine.ungated() } else { machine };
     let machine = machine.with_junk(case.chance);
     tsunagi::cenju3::campaign::play(case, config, Box::new(machine))

@@ -5,7 +5,7 @@ use testbenches::rtl::*;
 use tsunagi::campaign::{Broken, Campaign as _, Case, Clause, On, Ran};
 use tsunagi::dimmnet1::Dimmnet1;
 use tsunagi::dimmnet1::params::Config;
-use tsunagi::dimmnet1::rtl::Machine;
+use tsunagi::dimmnet1::rtl::of_cards;
 use tsunagi::harness::params::Table as _;
 use tsunagi::harness::seed::Rng;
 use tsunagi::rtl::{Dimmnet1NicUnit, Dimmnet1Switch};
@@ -30,7 +30,7 @@ fn draw(rng: &mut Rng) -> Case {
 
 fn play<N: Dimmnet1NicUnit + 'static>(case: &Case, on: On) -> Result<Ran, Broken> {
     let config = Config::of(&case.settings).expect("sound settings");
-    let machine = Machine::<N, Dimmnet1Switch>::build(&config).expect("the RTL is built");
+    let machine = of_cards::<N, Dimmnet1Switch>(&config).expect("the RTL is built");
     let machine = if on == On::Ungated { machine.ungated() } else { machine };
     let machine = machine.with_junk(case.chance);
     tsunagi::dimmnet1::campaign::play(case, &config, Box::new(machine))

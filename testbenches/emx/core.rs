@@ -111,6 +111,9 @@ const CODE: u32 = 0x800 - 4 * SIZE_FRAME;
 const WRITTEN: u32 = 0x200;
 const ARRAY: u32 = 0x300;
 const LOOP: u32 = 0x480;
+/// A frame with a link of its own, and code that tells 0 in place of the operand.
+const OTHER: u32 = 0x80;
+const ZEROS: u32 = 0x600;
 
 /// A program: a thread of one operand and one of two tell and send what they got, WRITE writes, and entry 3 is long.
 fn program() -> BTreeMap<u32, u32> {
@@ -131,6 +134,8 @@ fn program() -> BTreeMap<u32, u32> {
         (urgent, word(OP_ADD, [3, 1], 2 << 13)),
         (urgent + 1, word(OP_TELL, [3, 0], 0)),
         (urgent + 2, word(OP_SEND, [0, 3], 0x55) | end),
+        (ZEROS + SIZE_ENTRY, word(OP_TELL, [0, 0], 0) | end),
+        (ZEROS + 2 * SIZE_ENTRY, word(OP_TELL, [0, 0], 0) | end),
         (long, word(OP_JALR, [14, 0], LOOP)),
         (SYSTEM + SIZE_ENTRY, word(OP_ST, [1, 2], 0) | end),
         (SYSTEM + 5 * SIZE_ENTRY, word(OP_TELL, [1, 0], 0)),
@@ -150,6 +155,8 @@ struct Rig<'a> {
     bench: Bench<'a, In, Out>,
     sender: Sender,
     rooms: Pacer,
+    /// The network takes nothing.
+    is_shut: bool,
     /// Words that leave, and the packet of which word 0 was seen.
     sent: Vec<Packet>,
     half: Option<u64>,
@@ -161,13 +168,14 @@ impl<'a> Rig<'a> {
             bench: Bench::new(run, &unit.dut),
             sender: Sender::new(run.pacer(gaps.at_source(), "packets")),
             rooms: run.pacer(gaps.at_sink(), "room"),
+            is_shut: false,
             sent: Vec::new(),
             half: None,
         };
         for _ in 0..2 {
             rig.bench.through(&In::default(), true);
         }
-        for addr in (0..SIZE_FRAME).chain(FRAME..FRAME + SIZE_FRAME) {
+        for addr in (0..SIZE_FRAME).chain(FRAME..OTHER + SIZE_FRAME) {
             rig.write(addr, 0)?;
         }
         for addr in (WRITTEN..WRITTEN + 16).chain(ARRAY..ARRAY + 2) {
@@ -183,7 +191,7 @@ impl<'a> Rig<'a> {
     fn step(&mut self, access: Option<Access>) -> Result<Out, Fault> {
         let inputs = In {
             su: self.sender.word(),
-            room: self.rooms.step(),
+            room: self.rooms.step() && !self.is_shut,
             access,
         };
         let seen = self.bench.through(&inputs, false);
@@ -274,6 +282,55 @@ fn free(unit: &Unit, cases: &mut Cases) {
         }
         // A thread of one instruction for each WRITE.
         Rule::Hang.same("instructions", alone.len() + 100, beside.len())
+    });
+}
+
+/// A packet behind a WRITE of its frame's link, or of its slot's word, finds what the WRITE put there.
+fn written(unit: &Unit, cases: &mut Cases) {
+    for pause in 0..8 {
+        cases.case(From::Random1, format!("{} pause {pause}", unit.dut.name), |run| {
+            let mut rig = Rig::new(run, unit, Gaps::None)?;
+            for (offset, kinds) in [
+                (1, &[Kind::THREAD][..]),
+                (2, &[Kind::matching(false), Kind::matching(true)]),
+            ] {
+                rig.write(OTHER, ZEROS)?;
+                rig.idle(20)?;
+                rig.sender
+                    .push(Packet::to(Kind::of(TYPE_WRITE), global(1, OTHER), CODE));
+                rig.idle(2 + pause)?;
+                for kind in kinds {
+                    rig.sender.push(Packet::to(*kind, global(1, OTHER + offset), 7));
+                }
+                let mut tells = Vec::new();
+                for _ in 0..60 {
+                    tells.extend(rig.step(None)?.tell);
+                }
+                Rule::Memory.same("told", vec![7 * kinds.len() as u32], tells)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A network that takes nothing stops no packet on its way in: threads that wait to send leave the memory free.
+fn shut(unit: &Unit, cases: &mut Cases) {
+    const PACKETS: u32 = 200;
+    cases.case(From::Random1, format!("{} shut", unit.dut.name), |run| {
+        let mut rig = Rig::new(run, unit, Gaps::None)?;
+        rig.is_shut = true;
+        (0..PACKETS).for_each(|data| rig.sender.push(thread(Kind::THREAD, 1, data)));
+        let mut tells = Vec::new();
+        for _ in 0..40 * PACKETS {
+            tells.extend(rig.step(None)?.tell);
+        }
+        Rule::Hang.holds(rig.sender.is_empty(), || "packets stay in the network".into())?;
+        rig.is_shut = false;
+        for _ in 0..40 * PACKETS {
+            tells.extend(rig.step(None)?.tell);
+        }
+        Rule::Order.same("told", (0..PACKETS).collect(), tells)?;
+        Rule::Send.same("packets", PACKETS as usize, rig.sent.len())
     });
 }
 
@@ -376,6 +433,8 @@ fn traffic(unit: &Unit, cases: &mut Cases) {
 fn checks(unit: &Unit, cases: &mut Cases) {
     latency(unit, cases);
     free(unit, cases);
+    written(unit, cases);
+    shut(unit, cases);
     traffic(unit, cases);
 }
 
@@ -405,6 +464,10 @@ fn each_twin_is_caught() {
             (Send, &[], &|cases| checks(&unit::<TwinCoreSend>(), cases)),
             // A WRITE that waits writes what comes behind it.
             (Memory, &[], &|cases| checks(&unit::<TwinCoreMemory>(), cases)),
+            // A packet finds the link before a WRITE of it.
+            (Memory, &[], &|cases| written(&unit::<TwinCoreWrite>(), cases)),
+            // A last SEND that waits keeps the memory.
+            (Hang, &[], &|cases| shut(&unit::<TwinCoreShut>(), cases)),
             // What is in memory stays there.
             (Hang, &[Order], &|cases| traffic(&unit::<TwinCoreHang>(), cases)),
         ],

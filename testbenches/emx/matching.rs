@@ -40,6 +40,8 @@ struct In {
     /// It is offered two cycles later, or never.
     early: Option<Packet>,
     link: u32,
+    /// The start that was taken last is not done.
+    thread: bool,
     start_ready: bool,
     mem_ready: bool,
     /// The word with its presence bit.
@@ -63,6 +65,7 @@ fn set(dut: &impl EmxMatchingPorts, inputs: &In) {
     dut.early_word_i()
         .set(inputs.early.map_or(0x2a_dead_beef, |packet| packet.words()[0]));
     dut.system_link_i().set(inputs.link.into());
+    dut.thread_i().set_bool(inputs.thread);
     dut.start_ready_i().set_bool(inputs.start_ready);
     dut.mem_ready_i().set_bool(inputs.mem_ready);
     let read = inputs.read.unwrap_or(0xde_adbe_efad);
@@ -118,6 +121,9 @@ struct Model {
     due: VecDeque<Due>,
     /// Cycles until the packet of an early word 0 is offered, or will never be.
     comes: Option<u32>,
+    /// The packet inside, and the one of the start that was taken last, are WRITEs.
+    is_write: bool,
+    writes: bool,
     refused: Option<(u32, Packet)>,
     held: u16,
     starts: u64,
@@ -131,6 +137,8 @@ impl Model {
             memory,
             due: VecDeque::new(),
             comes: None,
+            is_write: false,
+            writes: false,
             refused: None,
             held: 0,
             starts: 0,
@@ -143,6 +151,7 @@ impl Model {
         self.due.clear();
         self.comes = None;
         (self.refused, self.held) = (None, 0);
+        self.writes = false;
     }
 
     /// What a packet needs of memory, by its word 0.
@@ -157,6 +166,7 @@ impl Model {
 
     /// What follows of a packet.
     fn take(&mut self, packet: &Packet) -> Vec<Due> {
+        self.is_write = packet.kind.kind() == TYPE_WRITE;
         let slot = Access {
             addr: packet.addr,
             write: None,
@@ -188,7 +198,7 @@ impl Model {
         let taken = inputs.next.filter(|_| takes);
         let early = inputs
             .early
-            .filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD);
+            .filter(|packet| is_idle && packet.kind.kind() == TYPE_THREAD && !self.keeps(inputs));
         let never = self.comes == Some(0) && taken.is_none();
         let mut behind = Vec::new();
         if let Some(packet) = taken {
@@ -216,11 +226,16 @@ impl Model {
         Ok(())
     }
 
+    /// Nothing is read: a WRITE before is not done.
+    fn keeps(&self, inputs: &In) -> bool {
+        self.writes && inputs.thread
+    }
+
     /// What the unit is to show in this cycle.
     fn shown(&self, inputs: &In, seen: &Out) -> Result<(), Fault> {
         let (mut access, mut start, mut presence) = (None, None, None);
         match self.due.front() {
-            Some(Due::Access(due)) => access = Some(*due),
+            Some(Due::Access(due)) => access = Some(*due).filter(|_| !self.keeps(inputs)),
             Some(&Due::Clear(due)) => {
                 access = Some(due);
                 presence = Some((due.addr, false)).filter(|_| inputs.mem_ready);
@@ -252,7 +267,8 @@ impl Model {
         }
         let goes = match self.due.front() {
             None => false,
-            Some(Due::Access(_) | Due::Store(_) | Due::Clear(_)) => inputs.mem_ready,
+            Some(Due::Access(_)) => inputs.mem_ready && !self.keeps(inputs),
+            Some(Due::Store(_) | Due::Clear(_)) => inputs.mem_ready,
             Some(Due::Refuse(_) | Due::Decide) => true,
             Some(Due::Start(_)) => inputs.start_ready,
         };
@@ -260,7 +276,10 @@ impl Model {
             Some(Due::Store(_)) => self.held = self.held.wrapping_add(1),
             Some(Due::Clear(_)) => self.held = self.held.wrapping_sub(1),
             Some(Due::Refuse(packet)) => self.refused = Some((REASON_OVERRUN, packet)),
-            Some(Due::Start(_)) => self.starts += 1,
+            Some(Due::Start(_)) => {
+                self.starts += 1;
+                self.writes = self.is_write;
+            }
             Some(Due::Access(_) | Due::Decide) | None => {}
         }
         Ok(())
@@ -324,6 +343,7 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
     let mut model = Model::new(memory);
     let mut source = run.pacer(gaps.at_source(), "packets");
     let mut sinks = ["starts", "memory"].map(|name| run.pacer(gaps.at_sink(), name));
+    let mut thread = false;
     let (mut read, mut offer) = (None, some_packet(&mut rng));
     // Announced, and the cycles until it is offered.
     let mut coming: Option<(Packet, u32)> = None;
@@ -343,9 +363,11 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, resets: bool) -> Result<(
         coming = coming.and_then(|(packet, cycles)| (cycles > 1).then_some((packet, cycles - 1)));
         let early = (next.is_none() && coming.is_none() && rng.chance(1, 2)).then(|| some_packet(&mut rng));
         coming = coming.or(early.map(|packet| (packet, 2)));
+        thread = if thread { rng.chance(3, 4) } else { rng.chance(1, 4) };
         let inputs = In {
             next,
             early,
+            thread,
             link: model.memory.data(0),
             start_ready,
             mem_ready,
@@ -429,6 +451,8 @@ fn each_twin_is_caught() {
             }),
             // What was asked for early counts as read.
             (Access, &[], &|cases| checks(&matching::<TwinMatchingAsked>(), cases)),
+            // A packet finds the word before a WRITE.
+            (Latency, &[], &|cases| checks(&matching::<TwinMatchingWrite>(), cases)),
             (Held, &[], &|cases| checks(&matching::<TwinMatchingHeld>(), cases)),
             (Gating, &[], &|cases| checks(&matching::<TwinMatchingRest>(), cases)),
         ],

@@ -100,6 +100,8 @@ pub struct Switch {
     channels: usize,
     places: usize,
     width: usize,
+    /// Inputs that have channel 0 alone, by bit.
+    single: usize,
     ways: Ways,
 }
 
@@ -142,6 +144,7 @@ fn cut_through<U: CutThroughUnit + 'static>() -> Switch {
         channels: U::CHANNELS,
         places: U::PACKETS,
         width: U::W,
+        single: U::SINGLE,
         ways: Ways::Named,
     }
 }
@@ -198,6 +201,7 @@ pub fn emx_switch<U: EmxSwitchUnit + 'static>() -> Switch {
         channels: SIZE_CHANNELS as usize,
         places: U::PACKETS,
         width: 39,
+        single: 1 << PE,
         ways: Ways::Paths,
     }
 }
@@ -211,7 +215,10 @@ struct Coming {
 
 impl Switch {
     fn model(&self) -> CutThrough {
-        CutThrough::new(self.ports, self.channels, self.places)
+        let all = CutThrough::new(self.ports, self.channels, self.places);
+        (0..self.ports)
+            .filter(|port| self.is_single(*port))
+            .fold(all, CutThrough::single)
     }
 
     /// Room beyond all outputs.
@@ -223,13 +230,13 @@ impl Switch {
         matches!(self.ways, Ways::Paths)
     }
 
-    /// Channels of an input: the PE has one.
-    fn channels_of(&self, port: usize) -> usize {
-        if self.of_paths() && port == PE {
-            1
-        } else {
-            self.channels
-        }
+    fn is_single(&self, port: usize) -> bool {
+        self.single >> port & 1 != 0
+    }
+
+    /// Does a packet's channel stand beside it at this input?
+    fn has_channels(&self, port: usize) -> bool {
+        !(self.of_paths() && port == PE)
     }
 
     fn coming(&self, column: u32, channel: usize, packet: Packet) -> Coming {
@@ -338,7 +345,7 @@ impl Switch {
         }
         for input in 0..self.ports {
             let room = |channel| u64::from(model.has_room(input, channel)) << channel;
-            let want: u64 = (0..self.channels_of(input)).map(room).sum();
+            let want: u64 = (0..self.channels).map(room).sum();
             Rule::Room.same(format!("room of input {input}"), want, seen.rooms[input])?;
         }
         Rule::Rest.same("busy", !model.is_empty(), seen.busy)
@@ -443,8 +450,13 @@ impl<'a> Lockstep<'a> {
 
 /// One of these channels; at times one that does not exist, where nothing has room.
 fn pick(rng: &mut Rng, switch: &Switch, input: usize, rooms: u64) -> Option<usize> {
-    if switch.channels_of(input) < 4 && switch.channels_of(input) > 1 && rng.chance(1, 32) {
-        return Some(3);
+    let strange = if switch.is_single(input) {
+        1
+    } else {
+        switch.channels as u64
+    };
+    if strange < 4 && switch.has_channels(input) && rng.chance(1, 32) {
+        return Some(rng.between(strange, 3) as usize);
     }
     let open: Vec<usize> = (0..switch.channels)
         .filter(|channel| rooms >> channel & 1 != 0)
@@ -580,6 +592,7 @@ fn follows_its_model() {
         checks(&cut_through::<CutThrough2>(), cases);
         checks(&cut_through::<CutThrough3>(), cases);
         checks(&cut_through::<CutThrough4>(), cases);
+        checks(&cut_through::<CutThroughSingle>(), cases);
         for packets in [
             emx_switch::<EmxSwitch1>,
             emx_switch::<EmxSwitch2>,

@@ -1,8 +1,8 @@
 //! The AXI ports of a verilated unit as values of [`tsunagi::harness::axi`], and the protocol's rules as rules of a
 //! bench.
 //!
-//! The macros name the ports of a unit, by the methods of its generated trait, which must be in scope. Junk stands where
-//! nothing is valid.
+//! The macros name the ports of a unit, by the methods of its generated trait, which must be in scope. Junk stands
+//! where nothing is valid.
 
 use tsunagi::harness::axi;
 pub use tsunagi::harness::bench::{

@@ -1,9 +1,13 @@
 //! `tsunagi repro ap1000p`: every experiment on the RTL within its bounds, what the rows say, and bad input.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use tsunagi::ap1000p::Ap1000p;
+use tsunagi::ap1000p::params::Config;
 use tsunagi::harness::seed::Seed;
-use tsunagi::repro::lab;
+use tsunagi::repro::row::BackendKind;
+use tsunagi::repro::{Request, lab, pool};
 
 use crate::tsunagi;
 
@@ -150,4 +154,27 @@ fn the_model_is_within_the_same_bounds() {
         rows.iter()
             .all(|r| r["backend"] == "model" && r["pass"] != Value::Bool(false))
     );
+}
+
+/// Each measurement over a size or a distance has its curves.
+#[test]
+fn measurements_are_drawn_as_curves() {
+    let request = Request {
+        experiments: &["M1", "M2", "M3", "M4", "Q1"],
+        backends: &[BackendKind::Model],
+        config: &Config::paper(),
+        full: false,
+        threads: pool::threads(),
+    };
+    let outcomes = lab::run::<Ap1000p>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"));
+    let plots: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.plots).collect();
+    let ids: BTreeSet<_> = plots.iter().map(|plot| plot.id).collect();
+    assert_eq!(ids, ["put", "call", "load", "wtp", "spill"].into());
+    for curve in plots.iter().flat_map(|plot| &plot.curves) {
+        let distinct: BTreeSet<_> = curve.points.iter().map(|point| point.0.to_bits()).collect();
+        assert!(
+            distinct.len() >= 3 && curve.points.iter().all(|p| p.1 > 0.0),
+            "{curve:?}"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::repro::{AtEnd, Scenario, What, measure};
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::{Machine, of_nics};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::repro::Record;
 use tsunagi::repro::row::BackendKind;
@@ -16,7 +16,7 @@ use tsunagi::{Addr, Picos};
 use crate::traffic::{DEST, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
 
 fn rtl(config: &Config) -> Machine<Cenju3Nic> {
-    Machine::<Cenju3Nic>::build(config).expect("the RTL is built")
+    of_nics::<Cenju3Nic>(config).expect("the RTL is built")
 }
 
 fn latency<M: Backend>(machine: M, config: &Config, kind: Kind) -> Vec<Event> {
@@ -193,7 +193,7 @@ fn a_wide_and_fast_machine_agrees() {
             mem_rate_limit,
             ..config.clone()
         };
-        let wide = |config: &Config| Machine::<Cenju3NicWide>::build(config).expect("the RTL is built");
+        let wide = |config: &Config| of_nics::<Cenju3NicWide>(config).expect("the RTL is built");
         let model = throughput(ModelMachine::new, &config, 16384, None, 0.0);
         let rtl = throughput(wide, &config, 16384, None, 0.0);
         agree(&format!("memory of {mem_rate_limit} MB/s"), model, rtl, 1.0);

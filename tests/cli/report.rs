@@ -21,17 +21,10 @@ fn chromium() -> Option<PathBuf> {
     all.find(|program| program.is_file())
 }
 
-/// The width of a page in a window of `window` pixels, in pixels. The window is a frame, for the browser's own has a
-/// least width.
-fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
-    let page = page.replace('&', "&amp;").replace('"', "&quot;");
-    let frame = format!(
-        "<iframe id=\"f\" width=\"{window}\" height=\"800\" style=\"border:0\" srcdoc=\"{page}\"></iframe>\
-         <p id=\"w\"></p><script>const f = document.getElementById('f'), w = document.getElementById('w');\
-         f.onload = () => w.textContent = 'width:' + f.contentDocument.documentElement.scrollWidth + ';'</script>"
-    );
-    let file = folder.join(format!("frame-{window}.html"));
-    fs::write(&file, frame).unwrap();
+/// What a script says, in the paragraph that it ends with `;`, when Chromium has shown this page.
+fn said(chromium: &Path, folder: &Path, page: &str, options: &[&str]) -> String {
+    let file = folder.join("shown.html");
+    fs::write(&file, page).unwrap();
     let output = Command::new(chromium)
         .args([
             "--headless",
@@ -40,18 +33,54 @@ fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
             "--virtual-time-budget=10000",
             "--dump-dom",
         ])
+        .args(options)
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout);
-    let digits = dom
-        .split_once("<p id=\"w\">width:")
+    let said = dom
+        .split_once("<p id=\"said\">")
         .and_then(|(_, rest)| rest.split_once(';'));
-    let digits = digits
-        .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)))
-        .0;
-    digits.parse().unwrap()
+    let said = said.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    said.0.to_owned()
+}
+
+/// The width of a page in a window of `window` pixels, in pixels. The window is a frame, for the browser's own has a
+/// least width.
+fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
+    let page = page.replace('&', "&amp;").replace('"', "&quot;");
+    let frame = format!(
+        "<iframe id=\"f\" width=\"{window}\" height=\"800\" style=\"border:0\" srcdoc=\"{page}\"></iframe>\
+         <p id=\"said\"></p><script>const f = document.getElementById('f'), s = document.getElementById('said');\
+         f.onload = () => s.textContent = f.contentDocument.documentElement.scrollWidth + ';'</script>"
+    );
+    said(chromium, folder, &frame, &[]).parse().unwrap()
+}
+
+/// How bright page and ink are, to 255 each, and the filter of the first picture.
+fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32, String) {
+    let script = "<p id=\"said\"></p><script>const of = (what) => getComputedStyle(document.querySelector(what));\
+         document.getElementById('said').textContent =\
+         [of('body').backgroundColor, of('body').color, of('figure .scroll svg').filter].join('|') + ';'\
+         </script></body>";
+    let options: &[&str] = if dark {
+        &["--blink-settings=preferredColorScheme=0"]
+    } else {
+        &[]
+    };
+    let said = said(chromium, folder, &page.replace("</body>", script), options);
+    let [page, ink, filter] = said.split('|').collect::<Vec<_>>()[..] else {
+        panic!("{said}")
+    };
+    // As `rgb(20, 24, 31)`.
+    let bright = |colour: &str| {
+        let parts = colour
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|part| part.parse::<u32>().ok());
+        parts.take(3).sum::<u32>() / 3
+    };
+    (bright(page), bright(ink), filter.to_owned())
 }
 
 #[test]
@@ -94,6 +123,35 @@ fn no_page_scrolls_sideways() {
         let broken = page.replace("<body>", "<body><div style=\"width:1300px\">x</div>");
         assert!(width(&chromium, folder.path(), &broken, WINDOWS[1]) > WINDOWS[1]);
     }
+}
+
+#[test]
+fn in_the_dark_page_and_pictures_are_dark() {
+    let Some(chromium) = chromium() else {
+        eprintln!("left out: no Chromium on PATH (Debian's package `chromium`)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (code, _, error) = tsunagi(&[
+        "repro",
+        "cenju3",
+        "--backend",
+        "model",
+        "--experiment",
+        "E7",
+        "--out",
+        out,
+    ]);
+    assert_eq!(code, 0, "{error}");
+    let page = fs::read_to_string(folder.path().join("report-cenju3.html")).unwrap();
+    let is_dark = |(page, ink, filter): (u32, u32, String)| page < 60 && ink > 200 && filter.starts_with("invert");
+    assert!(is_dark(colours(&chromium, folder.path(), &page, true)));
+    let (bright, ink, filter) = colours(&chromium, folder.path(), &page, false);
+    assert!(bright > 200 && ink < 60 && filter == "none", "{bright} {ink} {filter}");
+    // The broken twin: a page that does not ask stays light.
+    let broken = page.replace("prefers-color-scheme: dark", "prefers-color-scheme: none");
+    assert!(broken != page && !is_dark(colours(&chromium, folder.path(), &broken, true)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `tsunagi wave`: every name of the saved signal lists is in the wave, and VCD and FST tell the same.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -26,11 +27,100 @@ fn make(scenario: &str, format: &str, out: &Path) {
 
 /// Names of a GTKWave save file, without the range of their bits.
 fn gtkwave_names(text: &str) -> Vec<&str> {
-    let signal = |line: &&str| !line.starts_with(['[', '@', '-', '*']);
-    text.lines()
-        .filter(signal)
-        .map(|line| line.split('[').next().expect("a first part"))
+    let signal = |line: &&str| !line.starts_with(['[', '@', '-', '*', '^']);
+    text.lines().filter(signal).map(without_range).collect()
+}
+
+/// A signal of more than one bit has its range behind its name.
+fn without_range(name: &str) -> &str {
+    match name.rsplit_once('[') {
+        Some((rest, range)) if range.ends_with(":0]") => rest,
+        _ => name,
+    }
+}
+
+/// The signals whose values have names in GTKWave, and the file of the names.
+fn named(list: &str) -> Vec<(&str, &Path)> {
+    let lines: Vec<&str> = list.lines().collect();
+    let triples = lines.windows(3).filter(|w| w[1].starts_with('^'));
+    triples
+        .map(|w| {
+            assert_eq!(w[0], "@2022", "hexadecimal with names: {list}");
+            let (_, file) = w[1].split_once(' ').expect("a file");
+            (without_range(w[2]), Path::new(file))
+        })
         .collect()
+}
+
+/// Each name by its value, of a file of either viewer.
+fn names(file: &Path) -> BTreeMap<u64, String> {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let lines = text.lines().filter(|line| !line.contains(": "));
+    let pair = |line: &str| {
+        let (value, name) = line.split_once(' ').expect("a value and a name");
+        let value = u64::from_str_radix(value.trim_start_matches("0x"), 16).expect("hexadecimal");
+        (value, name.to_owned())
+    };
+    let all: BTreeMap<u64, String> = lines.clone().map(pair).collect();
+    assert_eq!(all.len(), lines.count(), "{}: a value stands twice", file.display());
+    all
+}
+
+/// The names that a signal takes, and the values without one.
+fn taken(changes: &[(u64, String)], names: &BTreeMap<u64, String>) -> (BTreeSet<String>, BTreeSet<u64>) {
+    let values = changes
+        .iter()
+        .map(|(_, bits)| u64::from_str_radix(bits, 2).expect("bits"));
+    let (with, without): (Vec<u64>, Vec<u64>) = values.partition(|value| names.contains_key(value));
+    (
+        with.iter().map(|value| names[value].clone()).collect(),
+        without.into_iter().collect(),
+    )
+}
+
+/// Checks the names of a wave's signals in both viewers; gives those that each signal takes. An address may be of no
+/// register.
+fn check_names(folder: &Path, list: &str, commands: &str, fst: &Changes) -> Vec<(String, BTreeSet<String>)> {
+    let set: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("item_set_format "))
+        .collect();
+    let rows: Vec<&str> = commands.lines().filter(|line| line.contains("_add ")).collect();
+    let focused: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("item_focus "))
+        .collect();
+    let named = named(list);
+    assert_eq!((set.len(), focused.len()), (named.len(), named.len()), "{commands}");
+    let mut all = Vec::new();
+    for (((signal, file), format), row) in named.into_iter().zip(set).zip(focused) {
+        let row = row.bytes().fold(0, |row, letter| 16 * row + usize::from(letter - b'a'));
+        assert_eq!(rows[row], format!("variable_add {signal}"), "row {row} of {commands}");
+        let mapping = folder.join(format!(".surfer/mappings/{format}.txt"));
+        let known = names(file);
+        assert_eq!(known, names(&mapping), "{}", mapping.display());
+        assert!(
+            fs::read_to_string(&mapping)
+                .unwrap()
+                .starts_with(&format!("Name: {format}\nBits: "))
+        );
+        let (taken, without) = taken(&fst[signal], &known);
+        assert!(
+            without.is_empty() || signal.ends_with("addr_i"),
+            "{signal} takes {without:?} without name"
+        );
+        all.push((signal.to_owned(), taken));
+    }
+    all
+}
+
+#[test]
+fn a_state_without_its_name_is_found() {
+    let changes = ["00", "10"].map(|bits| (0, bits.to_owned()));
+    let names: BTreeMap<u64, String> = [(0, "Idle".to_owned()), (2, "Busy".to_owned())].into();
+    assert_eq!(taken(&changes, &names).1, BTreeSet::new());
+    let twin = [(0, "Idle".to_owned())].into();
+    assert_eq!(taken(&changes, &twin).1, [2].into());
 }
 
 fn surfer_names(text: &str) -> Vec<&str> {
@@ -50,10 +140,8 @@ fn lanes_in_front(list: &str, commands: &str) -> usize {
             list.contains(&format!("@820\n{name}[255:0]\n")),
             "{name} is no text in {list}"
         );
-        let add = format!("variable_add {name}\nitem_focus ");
-        let (_, behind) = commands.split_once(&add).expect("it is listed");
-        assert_eq!(behind.lines().nth(1), Some("item_set_format ASCII"), "{name}");
     }
+    assert_eq!(commands.matches("item_set_format ASCII\n").count(), lanes, "{commands}");
     lanes
 }
 
@@ -143,6 +231,7 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         ("emx/block", EMX),
         ("emx/exchange", EMX),
     ];
+    let mut taken: BTreeMap<(&str, String), BTreeSet<String>> = BTreeMap::new();
     for (scenario, shown) in &scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));
         make(scenario, "fst", folder.path());
@@ -166,6 +255,10 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
                 "{name} is not in the wave of {scenario}; it has {:?}",
                 fst.keys().take(40).collect::<Vec<_>>()
             );
+        }
+        let machine = scenario.split('/').next().expect("a machine");
+        for (signal, names) in check_names(folder.path(), &list, &commands, &fst) {
+            taken.entry((machine, signal)).or_default().extend(names);
         }
         assert!(
             fst[shown.arrives].len() > 2,
@@ -204,6 +297,14 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
                 "{name} differs between VCD and FST in {scenario}"
             );
         }
+    }
+    // Registers, and at least three units whose states can be followed.
+    for machine in ["cenju3", "ap1000p", "dimmnet1"] {
+        let ours = || taken.iter().filter(|((of, _), _)| *of == machine);
+        let registers = ours().find(|((_, signal), names)| signal.ends_with("addr_i") && names.len() >= 3);
+        assert!(registers.is_some(), "{machine}: {taken:?}");
+        let states = ours().filter(|((_, signal), names)| !signal.ends_with("addr_i") && names.len() >= 3);
+        assert!(states.count() >= 3, "{machine}: {taken:?}");
     }
 }
 

@@ -49,6 +49,21 @@ fn every_row_was_measured_and_has_a_name_of_its_own() {
     }
 }
 
+/// Each row of the steps is a count, and is shown as one.
+#[test]
+fn counts_are_whole_numbers_with_a_unit() {
+    let counts: Vec<_> = rows().filter(|row| row.experiment == "X5").collect();
+    assert!(counts.len() > 5);
+    for row in counts {
+        assert_eq!(
+            row.ours_text(),
+            format!("{} {}", row.ours as u32, row.unit),
+            "{}",
+            row.row
+        );
+    }
+}
+
 /// The two numbers of the report are compared, and nothing was fitted on them.
 #[test]
 fn the_reports_numbers_are_predictions() {

@@ -63,6 +63,40 @@ fn every_path_a_document_names_exists() {
     }
 }
 
+/// The pages that this index, in `folder`, has no link to.
+fn not_in<'a>(folder: &str, index: &str, pages: &'a [String]) -> Vec<&'a String> {
+    let own = |page: &str| page.strip_prefix(folder).map_or(format!("../{page}"), str::to_owned);
+    let links = |page: &&String| !index.contains(&format!("]({})", own(page)));
+    pages.iter().filter(links).collect()
+}
+
+#[test]
+fn the_indexes_name_each_page() {
+    let index = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let mut pages = tracked(&["docs/*.md"]);
+    pages.retain(|page| page != "docs/README.md" && !page.starts_with("docs/decisions/"));
+    assert!(pages.len() > 20, "git lists the pages");
+    assert_eq!(
+        not_in("docs/", &index, &pages),
+        Vec::<&String>::new(),
+        "not in docs/README.md"
+    );
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let mut beside = tracked(&["*.md", "*.cff", "LICENSE-*"]);
+    beside.retain(|page| !page.contains('/') && page != "README.md");
+    assert!(beside.len() > 5, "git lists the files beside README.md");
+    assert_eq!(not_in("", &readme, &beside), Vec::<&String>::new(), "not in README.md");
+    let text = index
+        .replace("](gate.md)", "](gates.md)")
+        .replace("](../SECURITY.md)", "");
+    let lost = ["docs/gate.md".to_owned(), "SECURITY.md".to_owned()];
+    assert_eq!(
+        not_in("docs/", &text, &lost).len(),
+        2,
+        "the broken twin: pages without a link are found"
+    );
+}
+
 #[test]
 fn a_stale_path_is_found() {
     let text = "see [this](docs/no_such.md), [that](https://example.org) and `rtl/no_such.sv`, not `rtl/*.sv`";

@@ -85,6 +85,14 @@ fn it_prints_nothing_but_that_and_the_summary() {
     );
 }
 
+#[test]
+fn the_forges_workflow_is_what_ci_runs_and_that_is_make_test() {
+    let text = |name: &str| fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let runs = |file: &str, line: &str| text(file).lines().any(|l| l.trim() == line);
+    assert!(runs(".github/workflows/test.yml", "- run: .ci/run"));
+    assert!(runs(".ci/run", "CARGO_INCREMENTAL=0 make test"));
+}
+
 /// Names of all machines, as the command has them.
 fn machines() -> Vec<String> {
     let (_, list, _) = tsunagi(&["list", "--json"]);

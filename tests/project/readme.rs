@@ -1,6 +1,7 @@
 //! What the README shows is what the commands print.
 
 use std::fs;
+use std::process::Command;
 
 use crate::tsunagi;
 
@@ -34,6 +35,44 @@ fn the_bench_shown_is_the_one_that_runs() {
         .find(|block| block.starts_with("[[unit]]"))
         .expect("a list of units");
     assert!(list.contains(&shown), "examples/your_rtl/units.toml has:\n{shown}");
+}
+
+/// For whom this is stands where it is read first, with a way for each.
+#[test]
+fn the_first_screen_says_for_whom() {
+    let text = fs::read_to_string("README.md").unwrap();
+    let first: Vec<&str> = text.lines().take(25).collect();
+    for (who, way) in [
+        ("**block**", "](rtl/README.md)"),
+        ("**test Verilog**", "](#in-your-own-project)"),
+        ("**study these machines**", "](#try)"),
+    ] {
+        let line = first.iter().find(|line| line.contains(who));
+        assert!(line.is_some_and(|line| line.contains(way)), "{who}: {line:?}");
+    }
+    for heading in ["## In your own project", "## Try"] {
+        assert!(text.lines().any(|line| line == heading), "{heading}");
+    }
+}
+
+/// The example of a host program, on both backends.
+#[test]
+fn the_host_program_prints_what_is_shown() {
+    const COMMAND: &str = "$ cargo run --example hello_cenju3 ";
+    let block = blocks()
+        .into_iter()
+        .find(|b| b.starts_with(COMMAND))
+        .expect("it is shown");
+    let (command, shown) = block.split_once('\n').unwrap();
+    let run = |backend: &str| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--quiet", "--offline", "--example", "hello_cenju3", backend]);
+        let output = cargo.output().expect("cargo starts");
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(run(&command[COMMAND.len()..]), (true, shown.to_owned()));
+    assert!(run("model").1.starts_with("PE 0 has 43 after "));
+    assert_eq!(run("paper"), (false, String::new()));
 }
 
 fn printed(arguments: &[&str]) -> String {

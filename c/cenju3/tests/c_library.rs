@@ -59,6 +59,21 @@ fn the_readme_shows_what_an_example_prints() {
     );
 }
 
+/// The README's own program, compiled by the command that it shows.
+#[test]
+fn the_readmes_program_prints_what_is_shown() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("```c\n").expect("a program in C");
+    let (source, rest) = rest.split_once("```\n").expect("its end");
+    let (command, rest) = rest.split_once("\n$ ./hello\n").expect("its output");
+    let header = fs::read_to_string(root().join("c/cenju3/include/tsunagi_cenju3.h")).unwrap();
+    let (_, cc) = command.split_once("\n$ cc hello.c -o hello ").expect("its command");
+    assert!(header.contains(&format!("cc program.c -o program {cc}\n")), "{cc}");
+    let output = Program::new(source, MACHINE).run(&[]);
+    let shown = rest.split_once("```").expect("the end of the block").0;
+    assert_eq!(text(&output.stdout), shown, "{}", text(&output.stderr));
+}
+
 const MISUSE: &str = r#"
 #include <stdio.h>
 #include <tsunagi_cenju3.h>

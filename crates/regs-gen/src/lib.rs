@@ -1,8 +1,9 @@
 //! One TOML file per machine (`rtl/*/regs.toml`; a separate chip may have another) describes its registers, packets and
 //! constants. The SystemVerilog package, the Rust constants, the C header and the documentation table come from it, so
-//! no two of them can disagree.
+//! no two of them can disagree. The names that waves show come from it and from the enumerations of the RTL beside it.
 
 mod emit;
+mod enums;
 mod spec;
 
 use std::path::{Path, PathBuf};
@@ -61,6 +62,11 @@ pub fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
         files.push((machine.output.rust.clone(), emit::rust(&machine, &from)));
         files.push((machine.output.c.clone(), emit::c(&machine, &from)));
         files.push((machine.output.docs.clone(), emit::docs(&machine, &from)));
+        if let Some(names) = &machine.output.names {
+            let folder = root.join(&origin);
+            let enums = enums::of(folder.parent().expect("an origin lies in a folder"))?;
+            files.push((names.clone(), emit::names(&machine, &from, &enums)));
+        }
     }
     Ok(files)
 }

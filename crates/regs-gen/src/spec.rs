@@ -24,6 +24,8 @@ pub struct Output {
     pub rust: PathBuf,
     pub c: PathBuf,
     pub docs: PathBuf,
+    /// Names of values for waves, in Rust: of the registers, of chosen constants, and of the states of the blocks.
+    pub names: Option<PathBuf>,
 }
 
 /// Words at byte offsets: the registers, or one format.
@@ -78,6 +80,9 @@ pub struct Constants {
     /// As for a block.
     #[serde(default = "yes")]
     pub sv: bool,
+    /// Whether waves show these names.
+    #[serde(default)]
+    pub waves: bool,
     pub value: Vec<Value>,
 }
 

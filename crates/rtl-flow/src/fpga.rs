@@ -235,8 +235,9 @@ impl Report {
     }
 }
 
-/// `posedge $glbnet$io_clk` is `io_clk`.
+/// `posedge $glbnet$io_clk` is `io_clk`, and so is `io_clk$TRELLIS_IO_IN`, the net behind an input's pad.
 fn short(net: &str) -> &str {
+    let net = net.trim_end_matches("$TRELLIS_IO_IN");
     net.rsplit(['$', ' ']).next().unwrap_or(net)
 }
 
@@ -256,6 +257,12 @@ mod tests {
                 ]}}"#
         );
         serde_json::from_str(&text).expect("a sound report")
+    }
+
+    #[test]
+    fn a_net_has_the_name_that_the_top_gives_it() {
+        let nets = ["$glbnet$io_clk", "posedge $glbnet$io_clk$TRELLIS_IO_IN", "io_clk"];
+        assert_eq!(nets.map(short), ["io_clk"; 3]);
     }
 
     #[test]

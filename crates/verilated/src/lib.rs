@@ -1,6 +1,4 @@
-//! Verilated RTL as plain Rust values: typed ports, clocks by time in picoseconds, waves and checkpoints.
-//!
-//! The structs are written by `verilated-build` from a list of units. An instance belongs to one thread.
+#![doc = include_str!("../README.md")]
 
 mod clocks;
 mod context;

@@ -10,7 +10,7 @@ module reverse #(parameter W = 8) (
     if (s_axis_tready) begin
       m_axis_tvalid <= s_axis_tvalid;
       m_axis_tlast <= s_axis_tlast;
-      for (i = 0; i < W; i = i + 1) m_axis_tdata[i] <= s_axis_tdata[W-1-i];
+      for (i = 0; i < W; i = i + 1) m_axis_tdata[i] <= s_axis_tdata >> (W - 1 - i);
     end
     if (!aresetn) m_axis_tvalid <= 0;
   end

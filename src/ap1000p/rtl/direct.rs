@@ -27,76 +27,108 @@ pub struct Remote {
 /// that it is on its way.
 pub type RemoteAnswer = Option<u64>;
 
-impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Machine<C, R> {
+/// The processors' ports of a machine.
+pub trait Direct {
     /// Relative address of a cell, as commands have it.
-    pub fn relative(&self, from: usize, to: usize) -> u32 {
+    fn relative(&self, from: usize, to: usize) -> u32;
+
+    /// Words that a cell has put on the network.
+    fn sent(&self, number: usize) -> u64;
+
+    /// Cycles in which a store was offered to a cell and not taken.
+    fn stalls(&self, number: usize) -> u64;
+
+    /// The processor stores these words to a page, one after the other, behind what it has yet to store.
+    fn store(&mut self, number: usize, page: u32, words: &[u32]);
+
+    /// Writes a register, and runs until that is done.
+    ///
+    /// # Panics
+    /// The register cannot be written.
+    fn write(&mut self, number: usize, offset: u32, value: u32);
+
+    /// Reads a register.
+    ///
+    /// # Panics
+    /// There is none.
+    fn read(&mut self, number: usize, offset: u32) -> u32;
+
+    /// The answer of a register access, and whether it was refused.
+    fn host(&mut self, number: usize, offset: u32, write: Option<u32>) -> (u32, bool);
+
+    /// Accesses a communication register; `None` if there is no answer within so many cycles. The access goes on then:
+    /// ask again with [`answer`](Direct::answer).
+    fn access(&mut self, number: usize, access: creg::Access, cycles: u64) -> Option<Answer>;
+
+    /// The answer of the access under way, if it comes within so many cycles.
+    fn answer(&mut self, number: usize, cycles: u64) -> Option<Answer>;
+
+    /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask
+    /// again with [`remote_answer`](Direct::remote_answer).
+    fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer>;
+
+    /// The end of the remote access under way, if it comes within so many cycles.
+    fn remote_answer(&mut self, number: usize, cycles: u64) -> Option<RemoteAnswer>;
+
+    fn run(&mut self, cycles: u64);
+
+    /// Runs until nothing is under way; false if something still is after so many cycles.
+    #[must_use]
+    fn settle(&mut self, cycles: u64) -> bool;
+}
+
+impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Direct for Machine<C, R> {
+    fn relative(&self, from: usize, to: usize) -> u32 {
         let torus = self.hardware().torus;
         let (from, to) = (torus.cell(from), torus.cell(to));
         let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
         part(from.x, to.x) << COMMAND_HEAD_DX_SHIFT | part(from.y, to.y) << COMMAND_HEAD_DY_SHIFT
     }
 
-    /// Words that a cell has put on the network.
-    pub fn sent(&self, number: usize) -> u64 {
+    fn sent(&self, number: usize) -> u64 {
         self.hardware().cells[number].sent
     }
 
-    /// Cycles in which a store was offered to a cell and not taken.
-    pub fn stalls(&self, number: usize) -> u64 {
+    fn stalls(&self, number: usize) -> u64 {
         self.hardware().cells[number].stalls
     }
 
-    /// The processor stores these words to a page, one after the other, behind what it has yet to store.
-    pub fn store(&mut self, number: usize, page: u32, words: &[u32]) {
+    fn store(&mut self, number: usize, page: u32, words: &[u32]) {
         let page = u16::try_from(page).expect("a page code has 16 bits");
         let stores = words.iter().map(|&data| (page, data));
         self.with_hardware(|hardware| hardware.cells[number].stores.extend(stores));
     }
 
-    /// Writes a register, and runs until that is done.
-    ///
-    /// # Panics
-    /// The register cannot be written.
-    pub fn write(&mut self, number: usize, offset: u32, value: u32) {
+    fn write(&mut self, number: usize, offset: u32, value: u32) {
         let (_, error) = self.host(number, offset, Some(value));
         assert!(!error, "cell {number}: register {offset:#x} cannot be written");
     }
 
-    /// Reads a register.
-    ///
-    /// # Panics
-    /// There is none.
-    pub fn read(&mut self, number: usize, offset: u32) -> u32 {
+    fn read(&mut self, number: usize, offset: u32) -> u32 {
         let (value, error) = self.host(number, offset, None);
         assert!(!error, "cell {number}: there is no register {offset:#x}");
         value
     }
 
-    /// The answer of a register access, and whether it was refused.
-    pub fn host(&mut self, number: usize, offset: u32, write: Option<u32>) -> (u32, bool) {
+    fn host(&mut self, number: usize, offset: u32, write: Option<u32>) -> (u32, bool) {
         let offset = u8::try_from(offset).expect("registers have 256 bytes");
         let access = RegisterAccess { offset, write };
         self.with_hardware(|hardware| hardware.cells[number].registers.start(access));
-        let rsp = self.until(u64::MAX, |hardware| hardware.cells[number].registers.take());
+        let rsp = until(self, u64::MAX, |hardware| hardware.cells[number].registers.take());
         let rsp = rsp.expect("a register access is answered");
         (rsp.value as u32, rsp.error)
     }
 
-    /// Accesses a communication register; `None` if there is no answer within so many cycles. The access goes on then:
-    /// ask again with [`answer`](Machine::answer).
-    pub fn access(&mut self, number: usize, access: creg::Access, cycles: u64) -> Option<Answer> {
+    fn access(&mut self, number: usize, access: creg::Access, cycles: u64) -> Option<Answer> {
         self.with_hardware(|hardware| hardware.cells[number].cregs.start(access));
         self.answer(number, cycles)
     }
 
-    /// The answer of the access under way, if it comes within so many cycles.
-    pub fn answer(&mut self, number: usize, cycles: u64) -> Option<Answer> {
-        self.until(cycles, |hardware| hardware.cells[number].cregs.take())
+    fn answer(&mut self, number: usize, cycles: u64) -> Option<Answer> {
+        until(self, cycles, |hardware| hardware.cells[number].cregs.take())
     }
 
-    /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask
-    /// again with [`remote_answer`](Machine::remote_answer).
-    pub fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
+    fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
         let to = self.hardware().torus.cell(remote.cell);
         let access = access::Access {
             cell: [to.x as u8, to.y as u8],
@@ -109,29 +141,30 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Machine<C, R> {
         self.remote_answer(number, cycles)
     }
 
-    /// The end of the remote access under way, if it comes within so many cycles.
-    pub fn remote_answer(&mut self, number: usize, cycles: u64) -> Option<RemoteAnswer> {
-        self.until(cycles, |hardware| hardware.cells[number].shared.take())
+    fn remote_answer(&mut self, number: usize, cycles: u64) -> Option<RemoteAnswer> {
+        until(self, cycles, |hardware| hardware.cells[number].shared.take())
     }
 
-    /// Runs until there is something to take, at most so many cycles.
-    fn until<T>(&mut self, cycles: u64, mut take: impl FnMut(&mut Cells<C, R>) -> Option<T>) -> Option<T> {
-        (0..cycles).find_map(|_| {
-            self.step();
-            self.with_hardware(&mut take)
-        })
-    }
-
-    pub fn run(&mut self, cycles: u64) {
+    fn run(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
     }
 
-    /// Runs until nothing is under way; false if something still is after so many cycles.
-    #[must_use]
-    pub fn settle(&mut self, cycles: u64) -> bool {
+    fn settle(&mut self, cycles: u64) -> bool {
         (0..cycles).any(|_| {
             self.step();
             self.at_rest()
         })
     }
+}
+
+/// Runs until there is something to take, at most so many cycles.
+fn until<C: Ap1000pCellUnit, R: TorusRouterUnit, T>(
+    machine: &mut Machine<C, R>,
+    cycles: u64,
+    mut take: impl FnMut(&mut Cells<C, R>) -> Option<T>,
+) -> Option<T> {
+    (0..cycles).find_map(|_| {
+        machine.step();
+        machine.with_hardware(&mut take)
+    })
 }

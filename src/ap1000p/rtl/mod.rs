@@ -24,7 +24,7 @@ use crate::rtl::{
 };
 use crate::{Cycle, NodeId, Picos};
 use cell::Cell;
-pub use direct::{Answer, Remote, RemoteAnswer};
+pub use direct::{Answer, Direct, Remote, RemoteAnswer};
 use nets::Nets;
 
 /// The configuration asks for RTL that was not built.
@@ -59,20 +59,6 @@ fn built(config: &Config, name: &'static str, rate: f64, cycles: &[u64]) -> Resu
     })
 }
 
-/// A cell with these parameters.
-pub trait CellSet: Ap1000pCellUnit {
-    /// What overflowed the queues comes back by itself, and not by software.
-    const HARDWARE_REFILL: bool;
-}
-
-impl CellSet for Ap1000pCell {
-    const HARDWARE_REFILL: bool = true;
-}
-
-impl CellSet for Ap1000pCellSoftware {
-    const HARDWARE_REFILL: bool = false;
-}
-
 /// A router with these parameters.
 pub trait RouterSet: TorusRouterUnit {
     /// Of a word on a link.
@@ -104,13 +90,13 @@ pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
 /// # Errors
 /// As of [`build`].
 pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool) -> Result<AnyBackend, NotBuilt> {
-    fn boxed<C: CellSet + 'static, R: RouterSet + 'static>(
+    fn boxed<C: Ap1000pCellUnit + 'static, R: RouterSet + 'static>(
         config: &Config,
         probe: &Probe,
         junk: Option<u64>,
         gated: bool,
     ) -> Result<AnyBackend, NotBuilt> {
-        let machine = Machine::<C, R>::build(config)?;
+        let machine = of_cells::<C, R>(config)?;
         let machine = if gated { machine } else { machine.ungated() };
         let machine = match junk {
             Some(seed) => machine.with_junk(seed),
@@ -135,51 +121,35 @@ fn link_cycles(config: &Config) -> Result<u64, NotBuilt> {
 /// Cycles of the reset.
 const RESET: u64 = 3;
 
-impl<C: CellSet, R: RouterSet> Machine<C, R> {
-    /// All cells reset, told their place, with one process's context 0 and no translation.
-    ///
-    /// # Errors
-    /// As of [`build`].
-    ///
-    /// # Panics
-    /// `config` asks for cells or routers of other types: [`build`] chooses.
-    pub fn build(config: &Config) -> Result<Machine<C, R>, NotBuilt> {
-        let refills = config.hardware_refill;
-        assert_eq!(refills, C::HARDWARE_REFILL, "refill of queues by hardware");
-        Machine::of_cells(config)
+/// All cells reset, told their place, with one process's context 0 and no translation. Whether hardware refills the queues
+/// of such cells must be as `config` says.
+///
+/// # Errors
+/// As of [`build`].
+///
+/// # Panics
+/// `config` asks for other routers: [`build`] chooses.
+pub fn of_cells<C: Ap1000pCellUnit, R: RouterSet>(config: &Config) -> Result<Machine<C, R>, NotBuilt> {
+    assert_eq!(link_cycles(config)?, R::CYCLES, "cycles of a word");
+    built(config, "bus_rate", config.bus_rate, &[4])?;
+    let torus = config.torus();
+    if torus.cells() > nets::MOST {
+        return Err(NotBuilt::Cells { cells: torus.cells() });
     }
-}
-
-impl<C: Ap1000pCellUnit, R: RouterSet> Machine<C, R> {
-    /// As [`Machine::build`], of any cells: whether hardware refills their queues must be as `config` says.
-    ///
-    /// # Errors
-    /// As of [`build`].
-    ///
-    /// # Panics
-    /// `config` asks for other routers.
-    pub fn of_cells(config: &Config) -> Result<Machine<C, R>, NotBuilt> {
-        assert_eq!(link_cycles(config)?, R::CYCLES, "cycles of a word");
-        built(config, "bus_rate", config.bus_rate, &[4])?;
-        let torus = config.torus();
-        if torus.cells() > nets::MOST {
-            return Err(NotBuilt::Cells { cells: torus.cells() });
-        }
-        let clock = Clock::new(config.period, Picos::ZERO);
-        let machine = RtlMachine::new(
-            Cells::<C, R>::new(config),
-            vec![(&["clk_i"], clock)],
-            config.mem_bytes as usize,
-            config.timing(),
-        );
-        let mut machine = machine.starting_at(config.period * RESET);
-        for number in 0..torus.cells() {
-            let at = torus.cell(number);
-            machine.write(number, CELL, at.x as u32 | (at.y as u32) << CELL_Y_SHIFT);
-            machine.write(number, SIZE, torus.x() as u32 | (torus.y() as u32) << SIZE_Y_SHIFT);
-        }
-        Ok(machine)
+    let clock = Clock::new(config.period, Picos::ZERO);
+    let machine = RtlMachine::new(
+        Cells::<C, R>::new(config),
+        vec![(&["clk_i"], clock)],
+        config.mem_bytes as usize,
+        config.timing(),
+    );
+    let mut machine = machine.starting_at(config.period * RESET);
+    for number in 0..torus.cells() {
+        let at = torus.cell(number);
+        machine.write(number, CELL, at.x as u32 | (at.y as u32) << CELL_Y_SHIFT);
+        machine.write(number, SIZE, torus.x() as u32 | (torus.y() as u32) << SIZE_Y_SHIFT);
     }
+    Ok(machine)
 }
 
 /// Cells of type `C` with routers of type `R`, and S-net and B-net.

@@ -70,7 +70,7 @@ pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool
         junk: Option<u64>,
         gated: bool,
     ) -> Result<AnyBackend, NotBuilt> {
-        let machine = Machine::<N>::build(config)?;
+        let machine = of_nics::<N>(config)?;
         let machine = if gated { machine } else { machine.ungated() };
         let machine = match junk {
             Some(seed) => machine.with_junk(seed),
@@ -84,14 +84,12 @@ pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool
     }
 }
 
-impl<N: Cenju3NicUnit> Machine<N> {
-    /// The machine of `config`, reset, at time 0.
-    ///
-    /// # Errors
-    /// The configuration asks for RTL that was not built.
-    pub fn build(config: &Config) -> Result<Machine<N>, NotBuilt> {
-        Ok(machine(Composed::new(config)?, config))
-    }
+/// The machine of `config` with these NICs, reset, at time 0.
+///
+/// # Errors
+/// The configuration asks for RTL that was not built.
+pub fn of_nics<N: Cenju3NicUnit>(config: &Config) -> Result<Machine<N>, NotBuilt> {
+    Ok(machine(Composed::new(config)?, config))
 }
 
 /// The machine of `config` with this hardware: what is wired in (nodes, stages, widths) was chosen when it was made.

@@ -55,13 +55,13 @@ pub fn x5(lab: &mut Lab<'_>) {
     lab.none(
         "sec4.3.early",
         "nodes that left a barrier before the last one came",
-        "",
+        "nodes",
         m.count("early"),
     );
     lab.done(
         "sec4.3.rounds",
         "barriers by one counter, one after the other",
-        "",
+        "barriers",
         4 * ROUNDS,
         m.count("barriers"),
     );
@@ -74,35 +74,40 @@ pub fn exchange(lab: &mut Lab<'_>, config: &Config, place: &str) -> Measurement 
         (
             "visible",
             "bytes that are not there when the answer comes",
+            "B",
             "bytes_late",
         ),
         (
             "overflow_lost",
             "bytes lost or doubled where the system buffer was full",
+            "B",
             "overflow_wrong",
         ),
         (
             "renewed",
             "pointers to a posted area that are not the system buffer's afterwards",
+            "pointers",
             "kept",
         ),
         (
             "not_renewed",
             "pointers to the system buffer that a packet changed",
+            "pointers",
             "changed",
         ),
         (
             "interleaved",
             "bytes of two senders' messages in the wrong place",
+            "B",
             "mixed",
         ),
     ];
-    for (row, what, count) in rows {
-        lab.none(&format!("{place}.{row}"), what, "", m.count(count));
+    for (row, what, unit, count) in rows {
+        lab.none(&format!("{place}.{row}"), what, unit, m.count(count));
     }
     let refused = format!("{place}.refused");
     let what = "packets refused because the system buffer was full";
-    lab.tried(&refused, what, "", 1, m.count("overflows"));
+    lab.tried(&refused, what, "packets", 1, m.count("overflows"));
     m
 }
 

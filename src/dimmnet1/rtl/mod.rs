@@ -59,7 +59,7 @@ pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool
         junk: Option<u64>,
         gated: bool,
     ) -> Result<AnyBackend, NotBuilt> {
-        let machine = Machine::<Dimmnet1Nic, S>::build(config)?;
+        let machine = of_cards::<Dimmnet1Nic, S>(config)?;
         let machine = if gated { machine } else { machine.ungated() };
         let machine = match junk {
             Some(seed) => machine.with_junk(seed),
@@ -74,14 +74,12 @@ pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool
     }
 }
 
-impl<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit> Machine<N, S> {
-    /// The machine of `config`, reset, at time 0.
-    ///
-    /// # Errors
-    /// The configuration asks for RTL that was not built.
-    pub fn build(config: &Config) -> Result<Machine<N, S>, NotBuilt> {
-        Ok(machine(Composed::new(config)?, config))
-    }
+/// The machine of `config` with these cards and switch, reset, at time 0.
+///
+/// # Errors
+/// The configuration asks for RTL that was not built.
+pub fn of_cards<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit>(config: &Config) -> Result<Machine<N, S>, NotBuilt> {
+    Ok(machine(Composed::new(config)?, config))
 }
 
 /// The machine of `config` with this hardware.

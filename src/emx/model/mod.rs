@@ -1,8 +1,8 @@
 //! The timed golden machine: PEs and the network between them, cycle by cycle, on the golden models of the blocks.
 //!
 //! Times are those in the headers of the RTL: a hop takes a cycle and a packet two cycles of a link; a thread begins
-//! four or five cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has
-//! one of its own.
+//! four cycles after its packet in an empty PE. Where hardware has a choice (which of two packets goes first), the model
+//! has one of its own.
 
 mod pe;
 

@@ -10,7 +10,7 @@ use crate::emx::golden::memory::{Arbiter, Client, Map, Memory};
 use crate::emx::golden::output::Output;
 use crate::emx::packet::Packet;
 use crate::emx::params::Config;
-use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
+use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD, TYPE_WRITE};
 
 /// What the matching unit does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,9 @@ pub(super) struct Pe {
     comes: Option<u64>,
     /// The start at hand, and from when on it is offered.
     start: Option<(Start, u64)>,
+    /// That start, and the one that was taken last, are of a WRITE.
+    is_write: bool,
+    writes: bool,
     pub unit: Unit,
     output: Output,
     /// Since when the output buffer's packets are there.
@@ -86,6 +89,8 @@ impl Pe {
             fetching: Fetching::Idle,
             comes: None,
             start: None,
+            is_write: false,
+            writes: false,
             unit: Unit::new(config.fast_send),
             output: Output::new(config.output_packets),
             offered: VecDeque::new(),
@@ -153,13 +158,17 @@ impl Pe {
             self.offered.pop_front();
             leaves = self.output.take().map(|packet| (packet, now + 1));
         }
-        let asked = matches!(self.fetching, Fetching::Slot(_) | Fetching::Link(_) | Fetching::Store);
+        let keeps = self.keeps();
+        let asked = match self.fetching {
+            Fetching::Slot(_) | Fetching::Link(_) => !keeps,
+            _ => self.fetching == Fetching::Store,
+        };
         let came = self.comes == Some(now);
         self.take_next(now);
         // An access that follows at once; word 1 is there a cycle later.
         let follows = matches!(self.fetching, Fetching::Clear(_)) || (self.fetching == Fetching::Store && !came);
         self.start_moving(now);
-        let early = self.early(now);
+        let early = self.early(now).filter(|_| !keeps);
         let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);
         let fetch = self.unit.fetch(&self.memory, self.run, start.as_ref()).is_some();
         let requests = [
@@ -238,6 +247,7 @@ impl Pe {
         }
         if came.started {
             self.start = None;
+            self.writes = self.is_write;
             self.counts.started += 1;
         }
         if let Some(Ok(retired)) = came.executed {
@@ -269,6 +279,11 @@ impl Pe {
         let is_free = self.fetching == Fetching::Idle && self.start.is_none();
         let (packet, at) = self.arrivals.front().filter(|_| alone && is_free)?;
         (*at == now + 1 && packet.kind.kind() == TYPE_THREAD).then_some(*packet)
+    }
+
+    /// A WRITE's thread is not done: the matching unit reads nothing.
+    fn keeps(&self) -> bool {
+        self.writes && (self.unit.execute.is_running() || self.unit.access().is_some())
     }
 
     /// The matching unit goes on where it needs no access: it takes a packet, or has what it needs.
@@ -312,7 +327,10 @@ impl Pe {
 
     fn match_it(&mut self, packet: &Packet, now: u64) -> Fetching {
         match matching::take(packet, &mut self.memory) {
-            Outcome::Start(start) => self.start = Some((start, now + 1)),
+            Outcome::Start(start) => {
+                self.start = Some((start, now + 1));
+                self.is_write = packet.kind.kind() == TYPE_WRITE;
+            }
             Outcome::Waits => return Fetching::Store,
             Outcome::Refused(reason) => self.refuse(reason),
         }

@@ -150,7 +150,7 @@ pub fn listing(config: &Config, m: &Measurement) -> String {
     let beside = |at: u32| {
         let ran = m.executed.get(&at);
         ran.map(|ran| format!("{}x {}", ran.times, ran.cycles))
-            .or_else(|| cycles(&image, config.fast_send, at))
+            .or_else(|| cycles(&image, config, at))
     };
     asm::listing(&image, beside)
 }

@@ -1,9 +1,9 @@
 //! Async testbenches for any verilated unit: drivers and monitors that find a unit's ports by name, and tasks that wait
 //! for simulated time.
 //!
-//! A task is an `async` block. It runs just behind a rising edge, and sees the outputs that the edge made. What it gives
-//! to a driver is on the ports before the next edge. All runs in one thread and in a fixed order: what is driven first
-//! is asked first, so the same bench on the same seed gives the same run.
+//! A task is an `async` block. It runs just behind a rising edge, and sees the outputs that the edge made. What it
+//! gives to a driver is on the ports before the next edge. All runs in one thread and in a fixed order: what is driven
+//! first is asked first, so the same bench on the same seed gives the same run.
 
 mod axi;
 mod names;

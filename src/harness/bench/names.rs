@@ -6,7 +6,7 @@ use crate::names::nearest;
 
 /// A unit lacks a port that a bench needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{unit} has no {kind} {}{}", tried.join(" or "), meant.map_or(String::new(), |name| format!("; did you mean `{name}`?")))]
+#[error("{unit} has no {kind} {}{}", tried.join(" or "), proposal(*meant))]
 pub struct NoPort {
     /// The instance's name.
     pub unit: String,
@@ -14,6 +14,10 @@ pub struct NoPort {
     pub kind: &'static str,
     pub tried: Vec<String>,
     pub meant: Option<&'static str>,
+}
+
+fn proposal(meant: Option<&str>) -> String {
+    meant.map_or(String::new(), |name| format!("; did you mean `{name}`?"))
 }
 
 /// Whether a port is driven by the bench or by the unit.

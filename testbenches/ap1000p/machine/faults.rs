@@ -2,7 +2,7 @@
 
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl::{Direct as _, Machine};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{CONTEXT, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word};

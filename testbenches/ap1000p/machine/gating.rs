@@ -4,7 +4,7 @@ use support::this_test;
 use testbenches::{Cases, Run, Start, pass};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl::{Direct as _, Machine};
 use tsunagi::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouterPaced};
 
 use super::MEMORY;

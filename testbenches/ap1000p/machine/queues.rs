@@ -1,7 +1,7 @@
 //! Full queues: block mode, no spill region, and a region that a user has filled.
 
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{Machine, Remote};
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, Remote};
 
 use super::faults::{AWAY, enter, faulted};
 use super::registers::fill_register;

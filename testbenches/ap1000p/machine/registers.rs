@@ -2,7 +2,7 @@
 
 use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl::{Direct as _, Machine};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, arrived, expect, machine, report, settle, word};

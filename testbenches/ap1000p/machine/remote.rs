@@ -1,7 +1,7 @@
 //! Remote loads and stores.
 
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{Machine, Remote};
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, machine, settle, word};

@@ -16,7 +16,7 @@ use tsunagi::ap1000p::host::{
 };
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{self, Machine};
+use tsunagi::ap1000p::rtl::{self, Direct as _, Machine, of_cells};
 use tsunagi::harness::backend::{AnyBackend, Backend};
 use tsunagi::harness::exec::{RegError, SimError};
 use tsunagi::harness::wave::Probe;
@@ -399,7 +399,7 @@ fn the_system_sends_between_words_of_the_user() {
 fn idle_cells_cost_nothing_and_change_nothing() {
     let run = |gated: bool| {
         let config = config(3, 2);
-        let machine: Machine = Machine::build(&config).expect("built");
+        let machine: Machine = of_cells(&config).expect("built");
         let mut machine = if gated { machine } else { machine.ungated() };
         machine.record(true);
         let mut sim = Ap1000pSim::new(machine, config).expect("boots");

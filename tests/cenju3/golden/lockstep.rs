@@ -13,7 +13,7 @@ use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::{Machine, of_nics};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::wave::Probe;
@@ -194,7 +194,7 @@ fn model(config: &Config, _: &Probe) -> ModelMachine {
 }
 
 fn rtl(config: &Config, probe: &Probe) -> Machine<Cenju3Nic> {
-    Machine::<Cenju3Nic>::build(config)
+    of_nics::<Cenju3Nic>(config)
         .expect("the RTL is built")
         .with_probe(probe)
 }

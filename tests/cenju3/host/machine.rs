@@ -9,7 +9,7 @@ use tsunagi::cenju3::host::{
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs;
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::{Machine, of_nics};
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::rtl::Cenju3Nic;
@@ -385,7 +385,7 @@ fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static
 }
 
 fn rtl_machine(config: &Config) -> Machine<Cenju3Nic> {
-    Machine::build(config).expect("RTL built for the paper's machine")
+    of_nics(config).expect("RTL built for the paper's machine")
 }
 
 macro_rules! on {

@@ -5,7 +5,7 @@ use support::this_test;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::ROUTE_DST_MASK;
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::of_nics;
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::check::{holds, same_events, same_packets};
 use tsunagi::harness::memory::Memory;
@@ -30,7 +30,7 @@ fn all_to_all(pes: u32, gated: bool, probe: &Probe) -> Vec<Event> {
         mem_bytes: 1 << 20,
         ..Config::paper()
     };
-    let machine = Machine::<Cenju3Nic>::build(&config)
+    let machine = of_nics::<Cenju3Nic>(&config)
         .expect("the RTL is built")
         .with_probe(probe);
     let machine = if gated { machine } else { machine.ungated() };

@@ -5,7 +5,7 @@ use support::this_test;
 use tsunagi::cenju3::golden::packet::{HEAD_FLITS, Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::{Composed, Machine, NotBuilt};
+use tsunagi::cenju3::rtl::{Composed, Machine, NotBuilt, of_nics};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::check::{holds, same_events};
 use tsunagi::harness::memory::Memory;
@@ -17,7 +17,7 @@ const DEST: u32 = 0x10_0000;
 const LIMIT: Picos = Picos::from_ns(20_000_000);
 
 fn machine<N: Cenju3NicUnit>(config: &Config, probe: &Probe) -> Machine<N> {
-    Machine::build(config).expect("the RTL is built").with_probe(probe)
+    of_nics(config).expect("the RTL is built").with_probe(probe)
 }
 
 fn dma(bytes: u32) -> ParcelHeader {

@@ -8,7 +8,7 @@ use support::machine_wave::Shown;
 use support::wave_reader::{Grid, changes, check_clocks};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::Machine;
+use tsunagi::cenju3::rtl::of_nics;
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
 use tsunagi::rtl::Cenju3Nic;
@@ -17,7 +17,7 @@ use tsunagi::{Addr, Picos};
 /// A parcel of three packets from A to B.
 fn run(probe: &Probe) -> Vec<Event> {
     let config = Config::paper();
-    let machine = Machine::<Cenju3Nic>::build(&config)
+    let machine = of_nics::<Cenju3Nic>(&config)
         .expect("the RTL is built")
         .with_probe(probe);
     let mut driver = Driver::new(machine, &config, 0);

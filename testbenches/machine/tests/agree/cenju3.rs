@@ -7,7 +7,7 @@ use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, Cenju3MachineUn
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
-use tsunagi::cenju3::rtl::{Machine, machine};
+use tsunagi::cenju3::rtl::{machine, of_nics};
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::check::{holds, same_events, same_packets};
 use tsunagi::harness::machine::{Hardware, RtlMachine};
@@ -100,7 +100,7 @@ fn single<U: Cenju3MachineUnit>(config: &Config) -> Vec<Event> {
 
 /// The events of the top, which are the same in the composed machine.
 fn agree<U: Cenju3MachineUnit>(probe: &Probe, config: &Config) -> Vec<Event> {
-    let composed = Machine::<Cenju3Nic>::build(config).expect("the RTL is built");
+    let composed = of_nics::<Cenju3Nic>(config).expect("the RTL is built");
     let composed = traffic(composed.with_probe(probe), config);
     let single = single::<U>(config);
     same_events(&composed, &single).unwrap();

@@ -6,7 +6,7 @@ use testbenches_machine::rtl::{Dimmnet1Machine, Dimmnet1MachineUnit, TwinMachine
 use tsunagi::dimmnet1::golden::packet::Place;
 use tsunagi::dimmnet1::host::{Barrier, CommError, Dimmnet1Sim, How, Message, Node, layout};
 use tsunagi::dimmnet1::params::Config;
-use tsunagi::dimmnet1::rtl::{Machine, machine};
+use tsunagi::dimmnet1::rtl::{machine, of_cards};
 use tsunagi::harness::backend::{Backend as _, Event};
 use tsunagi::harness::check::same_events;
 use tsunagi::harness::machine::{Hardware, RtlMachine};
@@ -86,7 +86,7 @@ fn single<U: Dimmnet1MachineUnit + 'static>(config: &Config) -> Vec<Event> {
 }
 
 fn composed(probe: &Probe, config: &Config) -> Vec<Event> {
-    let machine = Machine::<Dimmnet1Nic, Dimmnet1Switch>::build(config).expect("the RTL is built");
+    let machine = of_cards::<Dimmnet1Nic, Dimmnet1Switch>(config).expect("the RTL is built");
     traffic(machine.with_probe(probe), config)
 }
 

@@ -91,34 +91,83 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A crate of somebody's own.
-fn stranger() -> TempDir {
+/// A crate of somebody's own, with these files beside its manifest and the lock of the checkout.
+fn project(dependencies: &str, files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().canonicalize().expect("it is there");
     assert!(!path.starts_with(workspace()), "{} is in the checkout", path.display());
+    let manifest =
+        format!("[package]\nname = \"your-rtl\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n{dependencies}");
+    let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("it is there");
+    for (file, text) in [("Cargo.toml", &*manifest), ("Cargo.lock", &*lock)].iter().chain(files) {
+        let file = path.join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, text).expect("written");
+    }
+    folder
+}
+
+fn stranger() -> TempDir {
     let crates = workspace().join("crates");
-    let manifest = format!(
-        "[package]\nname = \"stranger\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\nverilated = {{ path = {:?} }}\n[build-dependencies]\nverilated-build = {{ path = {:?} }}\n",
+    let dependencies = format!(
+        "[dependencies]\nverilated = {{ path = {:?} }}\n[build-dependencies]\nverilated-build = {{ path = {:?} }}\n",
         crates.join("verilated"),
         crates.join("verilated-build")
     );
-    let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("it is there");
-    fs::create_dir(path.join("src")).expect("an empty folder");
-    for (file, text) in [
-        ("Cargo.toml", &*manifest),
-        ("Cargo.lock", &lock),
-        (
-            "build.rs",
-            "fn main() {\n    verilated_build::Builder::from_toml(\"units.toml\").build();\n}\n",
-        ),
+    let build = "fn main() {\n    verilated_build::Builder::from_toml(\"units.toml\").build();\n}\n";
+    let files = [
+        ("build.rs", build),
         ("units.toml", LIST),
         ("byte_queue.v", QUEUE),
         ("src/main.rs", MAIN),
-    ] {
-        fs::write(path.join(file), text).expect("written");
-    }
-    folder
+    ];
+    project(&dependencies, &files)
+}
+
+/// What stands between two texts.
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let rest = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no `{begin}` in {text}"))
+        .1;
+    rest.split_once(end).unwrap_or_else(|| panic!("no `{end}` in {rest}")).0
+}
+
+/// The project of the README's section, copied as it stands there; only the folder of the checkout is filled in.
+#[test]
+fn the_readmes_own_project_is_one() {
+    let readme = fs::read_to_string(workspace().join("README.md")).expect("it is there");
+    let section = between(&readme, "## In your own project", "\n## ");
+    let checkout = workspace();
+    let place = checkout.to_str().expect("UTF-8");
+    let dependencies = between(section, "```toml\n[dep", "```").replace("…/tsunagi", place);
+    let build = format!("fn main() {{ {} }}\n", between(section, "`build.rs` calls `", "`"));
+    let result = between(section, "includes its result:\n`", "`");
+    let list = format!("[[unit]]\n{}", between(section, "```toml\n[[unit]]\n", "```"));
+    let test = between(section, "```rust\n", "```");
+    let verilog = fs::read_to_string(checkout.join("examples/your_rtl/rtl/reverse.v")).expect("it is there");
+    let allowed = "allow = [\"lint\"]\n";
+    let files = [
+        ("build.rs", &*build),
+        ("src/lib.rs", result),
+        ("units.toml", &list.replace(allowed, "")),
+        ("rtl/reverse.v", &verilog),
+        ("tests/reverse.rs", test),
+    ];
+    let folder = project(&format!("[dep{dependencies}"), &files);
+    let output = cargo(folder.path(), &["test", "--quiet"]);
+    let said = text(&output.stderr);
+    let mend = "`allow = [\"WIDTHTRUNC\"]`";
+    assert!(!output.status.success() && said.contains(mend), "no mend in: {said}");
+    assert!(list.contains(allowed), "{list}");
+    fs::write(folder.path().join("units.toml"), &list).expect("written");
+    let output = cargo(folder.path(), &["test", "--quiet", "--test", "reverse"]);
+    let said = text(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        text(&output.stderr)
+    );
 }
 
 /// Nothing in its folder, or above it, says where Verilator is: `verilated` does.
@@ -142,6 +191,19 @@ fn a_crate_outside_of_the_checkout_puts_its_verilog_under_test() {
     );
 }
 
+/// A file of a package.
+fn packed(package: &Path, file: &str) -> String {
+    let mut tar = Command::new("tar");
+    let output = tar
+        .args(["--extract", "--gzip", "--to-stdout", "--file"])
+        .arg(package)
+        .arg(file)
+        .output();
+    let output = output.expect("tar runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
 #[test]
 fn the_crates_can_be_packaged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -155,5 +217,14 @@ fn the_crates_can_be_packaged() {
             .path()
             .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
         assert!(package.is_file(), "{}", package.display());
+        let manifest = packed(&package, &format!("{name}-{}/Cargo.toml", env!("CARGO_PKG_VERSION")));
+        for said in [
+            "license = \"MIT OR Apache-2.0\"",
+            "keywords = [",
+            "\"verilator\"",
+            "categories = [",
+        ] {
+            assert!(manifest.contains(said), "{name} does not say {said}: {manifest}");
+        }
     }
 }

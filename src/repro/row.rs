@@ -274,6 +274,11 @@ impl Spec {
         self
     }
 
+    /// The same where parameters are `beyond` those for which the row's statement holds.
+    pub fn stops(self, beyond: bool, reason: &'static str) -> Spec {
+        if beyond { self.known_miss(reason) } else { self }
+    }
+
     /// Decides a row's kind, in this one place; none for a value without a comparison.
     fn kind(&self, table: &[Provenance]) -> Option<Kind> {
         let places: Vec<&str> = self.places.iter().copied().chain([self.row.as_str()]).collect();

@@ -11,21 +11,23 @@ pub fn e1(lab: &mut Lab<'_>) {
         lab.measure(lab.config(), What::Fill),
     );
     let half = 65_536.0;
+    // 256 of 128 KB.
+    let packets = (lab.value("parcel_max") / lab.value("packet_bytes")).ceil();
     let cut = |row: &str, what: &str| {
         Spec::new(row, what, "packets")
-            .by_formula(256.0, 256.0, "128 KB / 512 B")
+            .by_formula(packets, packets, "128 KB / 512 B")
             .says()
             .depends(&["parcel_max"])
             .moves_with("parcel_max", half)
     };
     lab.row(
-        cut("sec3.1.packets", "packets of a parcel of 128 KB"),
+        cut("sec3.1.packets", "packets of the longest parcel"),
         parcel.get("packets"),
     );
     lab.row(
         cut(
             "sec3.2.packets_an_interrupt",
-            "packets for each end interrupt of a parcel of 128 KB",
+            "packets of the longest parcel for each end interrupt",
         ),
         parcel.get("packets_an_interrupt"),
     );

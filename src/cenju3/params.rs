@@ -64,7 +64,7 @@ parameters! {
         on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits, crossing_words],
         "Fill of the receive FIFO at which the network stops (register R_THRESH). With the crossing and the switches' \
          buffers, 1.6 KB of body wait there. The peak of the not pipelined curve is between 6 and 8 KB (sec. 6.3), and \
-         the receiving side limits fig. 9, from 280 to 400 words; within that, 352 is our choice.";
+         the receiving side limits fig. 9, from 280 to 392 words; within that, 352 is our choice.";
 
     // Memory behind the IO bus.
     mem_read_latency: u32 = 14, "io cycles", 0 ..= 1000, Calibrated,
@@ -92,8 +92,8 @@ parameters! {
     kernel_send: Picos = 3, "us", 0 ..= 100, Calibrated, on ["fig8"], from [check_translate, ext_access],
         "Kernel entry to Sender start, 8 us, minus check, translation and the pointer write (sec. 5.2).";
     register_answer: u32 = 3, "io cycles", 3 ..= 25, Design, on [], from [],
-        "The last part of a register access, in which the interface answers. The kernel's own accesses to set up and to \
-         serve an interrupt cost only this.";
+        "The last part of a register access, in which the interface answers. The two reads at the end of an interrupt \
+         handler's time take only this.";
     irq_recognition: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig7.irq", "fig8", "fig11", "fig13"], from [],
         "Interrupt line to recognition by the kernel (sec. 5.1).";
     handler: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig11", "fig13"], from [irq_recognition],

@@ -50,7 +50,9 @@ async fn all_at_once(pe: Pe) -> (u16, Vec<u8>) {
     let (pes, own) = (pe.pes() as u16, pe.id().0);
     let [next, second] = [1, 2].map(|far| NodeId((own + far) % pes));
     let call = async |src: u32, to: u32, bytes: u32| {
-        pe.rmwrite(Addr(src), next, Addr(to), bytes).await.expect("a call in memory");
+        pe.rmwrite(Addr(src), next, Addr(to), bytes)
+            .await
+            .expect("a call in memory");
     };
     call(OWN, WORD, 4).await;
     call(OWN, FROM_CALL, BLOCK).await;
@@ -149,8 +151,8 @@ fn claims(experiments: &[&str], config: &Config) -> Vec<Row> {
     rows.filter(|r| r.kind == Some(row::Kind::Criterion)).collect()
 }
 
-/// Of the curves, which take long, the first two stand for all, and of the parameters those of the receiving side, about
-/// which they say something.
+/// Of the curves, which take long, the first two stand for all, and of the parameters those of the receiving side,
+/// about which they say something.
 #[test]
 fn what_the_paper_claims_holds_or_says_where_it_stops() {
     let sides = [

@@ -174,8 +174,8 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (3.0, 3.0),
         errors,
     );
-    // The own cell reports the misaligned load; for the load beyond memory, the other cell reports message and word. The
-    // shared space ends at 32 MB of each cell: the library makes no load beyond that.
+    // The own cell reports the misaligned load; for the load beyond memory, the other cell reports message and word.
+    // The shared space ends at 32 MB of each cell: the library makes no load beyond that.
     let all = if memory >> LOCAL_BITS == 0 { 3.0 } else { 1.0 };
     lab.check(
         "c16.told",

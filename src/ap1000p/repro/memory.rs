@@ -421,7 +421,8 @@ fn large_pages(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     for page in (0..PLACES).chain(0..PLACES).chain([PLACES, 0]) {
         sim.backend_mut().take_events();
         sim.spawn_checked(node(0), async move |cell| {
-            cell.put(node(1), word(page), 1, Addr(0x3_0000), Some(flag(0)), None).await
+            cell.put(node(1), word(page), 1, Addr(0x3_0000), Some(flag(0)), None)
+                .await
         });
         finish(&mut sim)?;
         let events = sim.backend_mut().take_events();

@@ -633,8 +633,16 @@ pub fn c13(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (2.0, 2.0),
         cell.word(flag(0)),
     );
-    let spec = Spec::new("c13.copy", "a further word of a PUT to the own cell: a fast memory copy", "cycles");
-    let spec = spec.by_formula(0.0, 4.0, "a word read and written over one bus, and as much again for its latency");
+    let spec = Spec::new(
+        "c13.copy",
+        "a further word of a PUT to the own cell: a fast memory copy",
+        "cycles",
+    );
+    let spec = spec.by_formula(
+        0.0,
+        4.0,
+        "a word read and written over one bus, and as much again for its latency",
+    );
     let took = copy(&mut sim, 1100)? - copy(&mut sim, 100)?;
     lab.row(
         spec.says().depends(&HARDWARE),

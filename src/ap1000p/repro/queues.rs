@@ -194,8 +194,8 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     lab.row(
         none.stops(
             !pauses,
-            "stores of PUTs back to back wait for spill, which writes two words for each over the one 32-bit memory port: \
-             Q1 measures the cycles of such a store; with a call of 1.5 us before each PUT none waits",
+            "stores of PUTs back to back wait for spill, which writes two words for each over one 32-bit memory port: Q1 \
+             measures the cycles of such a store; with a call of 1.5 us before each PUT none waits",
         ),
         waited.into(),
     );
@@ -342,12 +342,14 @@ pub fn c24(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
                 "us",
             );
             let spec = spec.by_formula(0.0, most, "three messages of seven words on a link");
-            let spec = spec.depends(&HARDWARE).depends(&["hardware_refill", "store_cycles", "lane_words"]);
+            let spec = spec
+                .depends(&HARDWARE)
+                .depends(&["hardware_refill", "store_cycles", "lane_words"]);
             let (config, usual) = (lab.config(), Config::paper());
             let ours = (config.mem_shared, config.hardware_refill) == (usual.mem_shared, usual.hardware_refill);
-            let reason = "the RTL keeps within three messages where reads and writes of memory share its bus and hardware \
-                          refills; with a bus of its own for each (mem_shared=0) it was 3.76 us, and with refill by \
-                          software (hardware_refill=0) 3.60 us";
+            let reason = "the RTL keeps within three messages where reads and writes of memory share its bus and \
+                          hardware refills; with a bus of its own for each (mem_shared=0) it was 3.76 us, and with \
+                          refill by software (hardware_refill=0) 3.60 us";
             lab.row(spec.stops(!ours, reason), took - alone);
             let name = format!("c24.{users}_spilled");
             lab.tried(&name, "words of the user's PUTs spilled by then", "words", 1, spilled);

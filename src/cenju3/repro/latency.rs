@@ -200,7 +200,9 @@ pub fn e11(lab: &mut Lab<'_>) {
     );
     // Cenju-3/DE leaves out the checks. Its user-level access is one DMA of a line, at the end of which nothing
     // interrupts: the receiving program polls.
-    let unchecked = lab.measure(&lab.with(&[("check_translate", 0.0)]), PING_PONG).get("one_way");
+    let unchecked = lab
+        .measure(&lab.with(&[("check_translate", 0.0)]), PING_PONG)
+        .get("one_way");
     let line = lab.measure(&lab.config().clone(), What::Line).get("one_way");
     let spec = |name: &str, what: &str, paper: f64| {
         Spec::new(format!("sec7.1.{name}"), what, "us")

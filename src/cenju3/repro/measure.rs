@@ -447,7 +447,7 @@ fn one_line(sim: &mut Sim) -> Result<Measurement, MeasureError> {
     });
     let end = seen.clone();
     sim.spawn(TO, async move |pe| {
-        let there = move |m: &Memory| m.read(Addr(0), LINE) == Some(&source[..]);
+        let there = move |m: &Memory| m.read(Addr(0), LINE as usize) == Some(&source[..]);
         pe.host().watch("the line", there).await;
         end.set(Some(pe.now()));
     });
@@ -510,10 +510,7 @@ fn parcel(sim: &mut Sim) -> Result<Measurement, MeasureError> {
                 "arrival",
                 us_between(arrival.first().copied(), stored(&before).first().copied()),
             ),
-            (
-                "end",
-                us_between(stored(&after).last().copied(), end.first().copied()),
-            ),
+            ("end", us_between(stored(&after).last().copied(), end.first().copied())),
         ],
         ..Measurement::default()
     })

@@ -1,5 +1,5 @@
-//! The experiments of the Cenju-3 paper, each on verilated RTL and on the timed golden model: E1 to E12 are the paper's,
-//! E13 shows what their calibration leaves open.
+//! The experiments of the Cenju-3 paper, each on verilated RTL and on the timed golden model: E1 to E12 are the
+//! paper's, E13 shows what their calibration leaves open.
 
 mod calibration;
 mod depends;
@@ -21,12 +21,7 @@ pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-P
 type Run = fn(&mut Lab<'_>);
 
 const ENTRIES: &[Entry<Run>] = &[
-    entry(
-        "E1",
-        "Figs. 3, 4",
-        "Parcels, packets and interrupts",
-        structure::e1,
-    ),
+    entry("E1", "Figs. 3, 4", "Parcels, packets and interrupts", structure::e1),
     entry("E2", "Fig. 7", "Latency of the hardware", latency::e2),
     entry("E3", "Fig. 8", "Latency of CJrmwrite", latency::e3),
     entry("E4", "Fig. 9", "Throughput of CJrmwrite", throughput::e4),

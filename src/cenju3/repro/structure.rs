@@ -46,11 +46,15 @@ pub fn e1(lab: &mut Lab<'_>) {
         parcel.get("end"),
     );
     lab.row(
-        Spec::new("sec3.1.headers", "headers that a queue takes before it refuses one", "headers")
-            .paper(255.0)
-            .stated(255.0, 255.0)
-            .depends(&["queue_headers"])
-            .moves_with("queue_headers", 128.0),
+        Spec::new(
+            "sec3.1.headers",
+            "headers that a queue takes before it refuses one",
+            "headers",
+        )
+        .paper(255.0)
+        .stated(255.0, 255.0)
+        .depends(&["queue_headers"])
+        .moves_with("queue_headers", 128.0),
         fill.get("headers"),
     );
     lab.row(

@@ -60,10 +60,21 @@ pub fn e8(lab: &mut Lab<'_>) {
     let fast = lab.with(&[("net_period", 20.0), ("s_gap", 0.0), ("sync_idle", 0.0)]);
     let alone = lab.measure(&fast, transfer(32 * 1024)).get("steady_rate");
     lab.row(
-        Spec::new("fig12.receiver", "the Receiver's own rate, behind a fast network", "MB/s")
-            .paper(48.0)
-            .within(47.5, 48.5)
-            .depends(&["packet_bytes", "header_bytes", "io_period", "bus_bytes", "burst_beats", "mem_overhead"]),
+        Spec::new(
+            "fig12.receiver",
+            "the Receiver's own rate, behind a fast network",
+            "MB/s",
+        )
+        .paper(48.0)
+        .within(47.5, 48.5)
+        .depends(&[
+            "packet_bytes",
+            "header_bytes",
+            "io_period",
+            "bus_bytes",
+            "burst_beats",
+            "mem_overhead",
+        ]),
         alone,
     );
     let net = change(&slow_net, &fast_net);

@@ -174,7 +174,9 @@ fn what_moves_a_row_is_in_its_list() {
 /// them, the costly ones.
 #[test]
 fn what_is_listed_moves_something() {
-    let found = idle(groups(paper().iter().filter(|r| !["E8", "E9", "E13"].contains(&r.experiment))));
+    let found = idle(groups(
+        paper().iter().filter(|r| !["E8", "E9", "E13"].contains(&r.experiment)),
+    ));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -185,20 +185,7 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     } = found.get();
     let (_, came, late) = *seen.borrow();
     let row = |what: &str| format!("c23.{name}_{what}");
-    let what = format!(
-        "{name} refill: stores for which the processor waits, of 1066 PUTs that nobody takes, each after its call"
-    );
-    let none = Spec::new(row("waited"), what, "stores").stated(0.0, 0.0);
-    let none = none.depends(&HARDWARE).depends(&["call", "store_cycles"]);
-    let pauses = lab.config().call >= Config::paper().call;
-    lab.row(
-        none.stops(
-            !pauses,
-            "stores of PUTs back to back wait for spill, which writes two words for each over one 32-bit memory port: Q1 \
-             measures the cycles of such a store; with a call of 1.5 us before each PUT none waits",
-        ),
-        waited.into(),
-    );
+    waits(lab, name, waited);
     lab.none(&row("order"), "PUTs out of order", "PUTs", late);
     let all = f64::from(PUTS + MORE);
     lab.check(&row("came"), "PUTs that arrived", "PUTs", (all, all), came);
@@ -229,6 +216,24 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     lab.none(&row("faults"), "other faults", "faults", others);
     lab.bounds_by(Origin::Paper);
     Ok(())
+}
+
+/// The stores of those PUTs for which the processor waits, and the pause between them that the row needs.
+fn waits(lab: &mut Lab<'_>, name: &str, waited: u32) {
+    let what = format!(
+        "{name} refill: stores for which the processor waits, of 1066 PUTs that nobody takes, each after its call"
+    );
+    let none = Spec::new(format!("c23.{name}_waited"), what, "stores").stated(0.0, 0.0);
+    let none = none.depends(&HARDWARE).depends(&["call", "store_cycles"]);
+    let pauses = lab.config().call >= Config::paper().call;
+    lab.row(
+        none.stops(
+            !pauses,
+            "stores of PUTs back to back wait for spill, which writes two words for each over one 32-bit memory port: Q1 \
+             measures the cycles of such a store; with a call of 1.5 us before each PUT none waits",
+        ),
+        waited.into(),
+    );
 }
 
 /// GETs arrive at a cell that cannot reply.

@@ -82,12 +82,12 @@ pub fn e4(lab: &mut Lab<'_>) {
         "CJrmwrite from 8 KB up, farthest from the paper",
         "MB/s",
     );
-    let [least, most] = calibration::OPEN.map(|words| calibration::plateau(lab, &lab.with(&[("r_thresh", words)])));
+    let [low, high] = calibration::OPEN.map(|words| calibration::plateau(lab, &lab.with(&[("r_thresh", words)])));
     let spec = spec
         .paper(FIG9)
         .within(34.3, 35.1)
         .depends(&with_depends)
-        .leaves(least, most);
+        .leaves(low, high);
     lab.row(spec.moves_with(HOLD.0, HOLD.1), farthest.unwrap_or(f64::NAN));
     // The paper says of the second curve that it shows the receiving side as the bottleneck. Ours shows this wherever
     // the receiving CPU cannot hide behind the receive FIFO. From 6 to 7 KB it can, as at the peak of Fig. 11, and the

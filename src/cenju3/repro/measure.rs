@@ -471,7 +471,14 @@ fn parcel(sim: &mut Sim) -> Result<Measurement, MeasureError> {
             needed: Layout::mem_bytes_for(packet + most),
         });
     }
-    let start = second.clone();
+    let (start, last) = (second.clone(), most - 1);
+    sim.pe(FROM).write(Addr(last), &[1]);
+    sim.pe(TO).write(Addr(packet + last), &[0]);
+    sim.spawn(TO, async move |pe| {
+        let there = move |m: &Memory| m.read(Addr(packet + last), 1) == Some(&[1][..]);
+        pe.host().watch("the last byte", there).await;
+        pe.host().delay(TAIL).await;
+    });
     sim.spawn_checked(FROM, async move |pe| {
         let first = Parcel {
             arrival: true,
@@ -483,10 +490,7 @@ fn parcel(sim: &mut Sim) -> Result<Measurement, MeasureError> {
         pe.host().delay(APART).await;
         start.set(pe.now());
         let whole = Parcel::dma(TO, Addr(0), Addr(packet), most);
-        pe.send_parcels(Priority::Normal, &[whole]).await?;
-        pe.sent(Priority::Normal).await;
-        pe.host().delay(APART).await;
-        Ok::<_, SendError>(())
+        pe.send_parcels(Priority::Normal, &[whole]).await
     });
     finish(sim, packet + most)?;
     let events = sim.backend_mut().take_events();

@@ -14,7 +14,7 @@ pub const WITHOUT_CUT: (&str, f64) = ("chunk_bytes", 131_072.0);
 
 /// From this size on, in KB, Fig. 9 is one value, in MB/s.
 const FIG9_KB: f64 = 8.0;
-const FIG9: f64 = 34.7;
+pub const FIG9: f64 = 34.7;
 /// Where Fig. 9's statement stops.
 const HIDDEN: &str = "the FIFO hides the receiving CPU's work: from 400 words of r_thresh on, behind a slower network, or \
                       with a faster invalidation before a DMA";

@@ -250,8 +250,13 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
         let host = cell.host();
         let enabled = host.reg_read(window::register(ENABLE)).await?;
         host.reg_write(window::register(ENABLE), 0).await?;
-        // Until all have arrived and nothing moves.
-        host.delay(Picos::from_ns(400_000)).await;
+        // Until all have arrived and nothing moves: 400 us, or as the slowest of links, stores and spill needs.
+        let config = cell.config();
+        let slowest = config
+            .link_cycles()
+            .max(config.store_cycles)
+            .max(config.mem_write_latency / 2);
+        host.delay(config.period * u64::from(2500 * slowest)).await;
         let elements = elements(&cell).await?;
         let held = elements.len() as u32;
         let of_replies = |element: &Option<Element>| element.is_some_and(|element| element.queue == Queue::GetReply);

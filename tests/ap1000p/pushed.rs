@@ -5,7 +5,7 @@ use tsunagi::ap1000p::Ap1000p;
 use tsunagi::ap1000p::host::{Along, Ap1000pSim, BootError, Cell, Combine, RingSize, Shared, Transfer};
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::{Config, PARAMS};
-use tsunagi::repro::row::{BackendKind, Kind, Row};
+use tsunagi::repro::row::{BackendKind, Kind, Origin, Row};
 use tsunagi::repro::{Request, lab, pool};
 use tsunagi::{Addr, NodeId, Picos};
 
@@ -191,9 +191,9 @@ fn what_is_checked_holds_or_says_where_it_stops() {
             assert!(error.contains("set overflow_bytes higher"), "{error}");
         }
         let rows = rows(&with, &config).unwrap_or_else(|error| panic!("{what}: {error}"));
-        let failed = rows
-            .into_iter()
-            .filter(|r| r.kind != Some(Kind::Calibrated) && Row::failed(r));
+        // Counts of trials are our own choice; with fewer of them a run checks less, and nothing is wrong.
+        let is_claim = |r: &Row| r.kind == Some(Kind::Criterion) || r.bounds_by == Some(Origin::Formula);
+        let failed = rows.into_iter().filter(|r| is_claim(r) && r.failed());
         found.extend(failed.map(|r| format!("{what}: {} is {} {}", r.row, r.ours, r.unit)));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

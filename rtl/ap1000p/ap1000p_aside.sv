@@ -45,8 +45,10 @@ module ap1000p_aside #(
     ap1000p_aside_Queues_must_be_at_least_1 u_bad ();
   end
 
+  logic [Queues-1:0] hold_q;
   logic [Queues-1:0] whose_q;  // the queue of the fault that is shown; none: it is the sender's own
   logic served, own, comes;
+  assign hold_o = hold_q;
   assign served = fault_valid_o && (retry_i || abort_i);
   // In the cycle after the service the sender still waits.
   assign own = own_i && !own_retry_o && !own_abort_o;
@@ -61,13 +63,13 @@ module ap1000p_aside #(
     end
     if (rst_i) begin
       fault_valid_o <= 1'b0;
-      hold_o <= '0;
+      hold_q <= '0;
       lost_o <= '0;
       own_retry_o <= 1'b0;
       own_abort_o <= 1'b0;
     end else begin
       fault_valid_o <= comes || (fault_valid_o && !served);
-      hold_o <= back_i | (served ? '0 : hold_o);
+      hold_q <= back_i | (served ? '0 : hold_q);
       lost_o <= (lost_o & ~settle_i) | (served && abort_i ? whose_q : '0);
       own_retry_o <= served && whose_q == '0 && !abort_i;
       own_abort_o <= served && whose_q == '0 && abort_i;
@@ -77,7 +79,7 @@ module ap1000p_aside #(
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     // Somebody frees each queue that is held.
-    if (!rst_i) assert (hold_o == '0 || fault_valid_o);
+    if (!rst_i) assert (hold_q == '0 || fault_valid_o);
   end
 `endif
 endmodule

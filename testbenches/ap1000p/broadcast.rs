@@ -133,7 +133,8 @@ impl<'a> Env<'a> {
         let parts = spread(words, self.columns);
         for (i, part) in parts.iter().enumerate() {
             let more = i + 1 < parts.len();
-            self.due.extend(message(part).into_iter().map(|word| (word, queue, more)));
+            self.due
+                .extend(message(part).into_iter().map(|word| (word, queue, more)));
         }
     }
 

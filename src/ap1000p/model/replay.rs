@@ -80,6 +80,8 @@ pub(super) struct Job {
     pub wait: Option<Wait>,
     /// Software aborts the fault that the job waits for.
     pub abort: bool,
+    /// A message to be sent whose data software has given up.
+    pub lost: bool,
     answers: Vec<Answer>,
 }
 
@@ -185,6 +187,7 @@ impl Run<'_> {
     /// A word of data for a message to be sent.
     pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
         let (AddressSpace { context, system }, addr) = match origin {
+            Origin::Memory(..) if self.job.lost => return None,
             Origin::Memory(owner, addr) => (owner, addr),
             Origin::Register(addr) => return self.register(Access { addr, write: None }).ok().flatten(),
         };

@@ -124,8 +124,8 @@ module prove_ap1000p_queue_ram #(
     if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
     else if (forgets) open_count_q <= '0;
     if (put) number_q <= put_number_i;
-    inside_q  <= inside_q + (whole ? 8'(open_count) : '0) + returned - 8'(pop);
-    judge_q <= (pop && out_end) || (judge_q && !settles && !backs);
+    inside_q <= inside_q + (whole ? 8'(open_count) : '0) + returned - 8'(pop);
+    judge_q  <= (pop && out_end) || (judge_q && !settles && !backs);
     if (pop) taken_q <= midway_q ? taken_q + 8'd1 : 8'd1;
     if (settles || backs) popped_q <= 1'b0;
     dropped_q <= put ? !fits || (put_index_i == '0 && open_count_q != '0) : forgets && open_count_q != '0;

@@ -430,8 +430,8 @@ module ap1000p_send #(
     What,
     Rest,
     Data,
-    Skip,  // the header of a message that was put back is thrown away
-    Drain  // data of a message that was cut short or put back are thrown away
+    Skip,   // the header of a message that was put back is thrown away
+    Drain   // data of a message that was cut short or put back are thrown away
   } phase_e;
   phase_e phase_q;
 

@@ -9,8 +9,8 @@
 // Data       of PUT, SEND and GET_REPLY: ap1000p_address_runs says where, dma_read reads. The next message's addresses
 //            are translated and its data requested while this one's go out. A word goes out when it is known whether it
 //            is the last one.
-// Judgement  of each command, before a word of it goes out: a pulse `settle_o` or `back_o` of its queue, when all of its
-//            first message has been taken. It is put back if a translation is missing (`why_*_o`) before all are there,
+// Judgement  of each command, before a word of it goes out: a pulse `settle_o` or `back_o` of its queue, when its first
+//            message has been taken. It is put back if a translation is missing (`why_*_o`) before all are there,
 //            or before one waits for room in dma_read. Nothing of it goes out, its other messages are thrown away, and
 //            it must come again. With `lost_i` of its queue it is not put back: its data cannot be had. The next message
 //            enters after the judgement. A later fault holds this controller: `fault_valid_o`.
@@ -541,7 +541,8 @@ module ap1000p_send #(
 
   // -------------------------------------------------------------------------------------------------------- send flags
   // A note for each message, with its flag. When the message has gone, bits say whether it was put back or cut short.
-  logic note_valid, note_more, note_flag, note_counts, note_pop, gone_valid, gone_back, gone_cut, whole, unused_gone;
+  logic note_valid, note_more, note_flag, note_counts, note_pop, gone_valid, gone_back, gone_cut;
+  logic whole, unused_gone;
   logic cut_q;  // a message of this command was
   logic [2:0] note_level, gone_level;
   assign note_put = head_put && ends;

@@ -9,8 +9,8 @@
 //            for one of the other class.
 // Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes
 //            first: `ap1000p_queue_arbiter`.
-// Aside      by queue: `hold_i`, `back_i` and `settle_i`, see ap1000p_queue_ram. A message that came back is the next one
-//            of its queue; other queues pass it.
+// Aside      by queue: `hold_i`, `back_i` and `settle_i`, see ap1000p_queue_ram. A message that came back is the next
+//            one of its queue; other queues pass it.
 // Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it
 //            has none there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by
 //            the queues.

@@ -10,24 +10,24 @@
 //            are translated and its data requested while this one's go out. A word goes out when it is known whether it
 //            is the last one.
 // Judgement  of each command, before a word of it goes out: a pulse `settle_o` or `back_o` of its queue, when its first
-//            message has been taken. It is put back if a translation is missing (`why_*_o`) before all are there,
-//            or before one waits for room in dma_read. Nothing of it goes out, its other messages are thrown away, and
-//            it must come again. With `lost_i` of its queue it is not put back: its data cannot be had. The next message
+//            message has been taken. It is put back if a translation is missing (`why_*_o`) before all are there, or
+//            before one waits for room in dma_read. Nothing of it goes out, its other messages are thrown away, and it
+//            must come again. With `lost_i` of its queue it is not put back: its data cannot be had. The next message
 //            enters after the judgement. A later fault holds this controller: `fault_valid_o`.
 // Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message
 //            goes out before all are read. A message that waits for a register to be filled, with `creg_wait_i`, holds
 //            this controller and no link.
 // Flag       valid/ready, for ap1000p_word: the send flag, when the last word of a command's last message has been
 //            taken from `out`. There is none for a command with a message that was cut short, nor for address 0.
-// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3, and 8 to
-//            the route offered. Without data: 3 from its first word to the route offered. One word per cycle out,
+// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3, and 8
+//            to the route offered. Without data: 3 from its first word to the route offered. One word per cycle out,
 //            messages one after the other without a bubble.
-// Error      a memory error, an aborted fault, lost data, a register that is empty and does not wait, or an address that
-//            is no register's: the message ends with the word before, `error_o`. Requested data are thrown away; a fault
-//            that is shown waits for software all the same.
+// Error      a memory error, an aborted fault, lost data, a register that is empty and does not wait, or an address
+//            that is no register's: the message ends with the word before, `error_o`. Requested data are thrown away; a
+//            fault that is shown waits for software all the same.
 // Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they
-//            are, longer ones are cut, `bad_o`, and not put back. A cell that is not in the torus leads where the sum leads; the router
-//            drains the message.
+//            are, longer ones are cut, `bad_o`, and not put back. A cell that is not in the torus leads where the sum
+//            leads; the router drains the message.
 // Reset      drops everything; memory and MMU must forget their requests, too.
 // busy_o     low when nothing is inside.
 // Source     send controller with header generator and memory access sequencer: paper 2.2; flag after the last word:
@@ -590,8 +590,8 @@ module ap1000p_send #(
     else if (note_pop) cut_q <= note_more && !whole;
   end
 
-  assign busy_o = pending_q || head_level != '0 || index_q != '0 || address_runs_busy || read_busy || fetch_busy || mark_level != '0
-      || hold_valid_q
+  assign busy_o = pending_q || head_level != '0 || index_q != '0 || address_runs_busy || read_busy || fetch_busy
+      || mark_level != '0 || hold_valid_q
       || out_valid_o || note_level != '0 || gone_level != '0;
 
 `ifdef TSUNAGI_ASSERT

@@ -1085,8 +1085,8 @@ fn latency(unit: &Sender, cases: &mut Cases) {
     );
 }
 
-/// A command whose page is missing lies behind another one, which may be long. The commands of other queues pass it, and
-/// software serves it afterwards.
+/// A command whose page is missing lies behind another one, which may be long. The commands of other queues pass it.
+/// Software serves it afterwards.
 fn passes(unit: &Sender, cases: &mut Cases) {
     const PAGE: u32 = 4096;
     const LATE: u64 = 10_000;

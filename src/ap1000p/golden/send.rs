@@ -112,8 +112,8 @@ impl AddressSpace {
     }
 }
 
-/// The places in memory of a message's data, if it has any. A command is put back if the translation of the first one is
-/// missing. It may also be put back for a later one, until a word of it has gone out.
+/// The places in memory of a message's data, if it has any. A command is put back if the translation of the first one
+/// is missing. It may also be put back for a later one, until a word of it has gone out.
 pub fn data(message: &[u32], class: Class) -> Option<(AddressSpace, impl Iterator<Item = u32>)> {
     let kind = (*message.first()? >> COMMAND_HEAD_KIND_SHIFT) as u16;
     let (shape, _) = shape(kind).filter(|&(_, of)| of == class)?;

@@ -419,7 +419,7 @@ impl Node {
         for (queue, fault) in self.aside.into_iter().flatten() {
             let (addr, why) = (fault.lookup.addr, fault.why());
             parts.push(format!(
-                "the first command of {queue:?} waits for software: no translation of {addr:#x} (WHY {why:#x}); write SERVE"
+                "{queue:?} waits for software: no translation of {addr:#x} (WHY {why:#x}); write SERVE"
             ));
         }
         let counted = [

@@ -358,8 +358,8 @@ impl Queues {
         Some((words, self.losing[class as usize]))
     }
 
-    /// Puts the command of a class back that was chosen last: it is the next one of its queue, which waits for software.
-    /// Returns the queue; `None` if the command has begun to go out, or is a remote access.
+    /// Puts the command of a class back that was chosen last: it is the next one of its queue, which waits for
+    /// software. Returns the queue; `None` if the command has begun to go out, or is a remote access.
     pub fn put_back(&mut self, class: Class) -> Option<Queue> {
         let (queue, words) = self.chosen[class as usize].take()?;
         if matches!(queue, Queue::Access | Queue::RemoteReply) {
@@ -378,8 +378,8 @@ impl Queues {
         Some(queue)
     }
 
-    /// Software has served the fault of the first message of `queue`; with `gives_up` that message has lost its data. All
-    /// queues of the class go on.
+    /// Software has served the fault of the first message of `queue`; with `gives_up` that message has lost its data.
+    /// All queues of the class go on.
     pub fn serve(&mut self, queue: Queue, gives_up: bool) {
         for other in Queue::ALL.into_iter().filter(|other| other.class() == queue.class()) {
             self.waits[other as usize] = false;

@@ -150,8 +150,8 @@ fn system_and_load(machine: &mut Machine) -> [u64; 2] {
     [middle - start, machine.cycle() - middle]
 }
 
-/// A user's page is missing at the sender, and nobody serves the fault: the system's PUT and a remote load pass, as soon
-/// as without it. When the page has come, the user's PUTs arrive in order; or the first one is given up.
+/// A user's page is missing at the sender, and nobody serves the fault: the system's PUT and a remote load pass, as
+/// soon as without it. When the page has come, the user's PUTs arrive in order; or the first one is given up.
 #[test]
 fn a_users_fault_holds_no_other_queue() {
     const PUTS: u32 = 5;

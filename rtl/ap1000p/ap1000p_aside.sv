@@ -8,8 +8,8 @@
 // Fault      `fault_valid_o` with `fault_*_o`: the first one that came. It stays until `retry_i` or `abort_i`, so these
 //            serve the fault that software has read. All held queues are free then: a message whose fault was not shown
 //            is read again, meets its fault again and is shown.
-// Lost       `lost_o` of a queue, after `abort_i`: the data of its next message cannot be had. `settle_i`, a pulse:
-//            that message goes out.
+// Lost       `lost_o` of a queue, after `abort_i`: its next message is to end at the missing translation. `settle_i`, a
+//            pulse: that message goes out.
 // Latency    1 cycle.
 // Misuse     without a fault shown, `retry_i` and `abort_i` are ignored. With both, it is `abort_i`.
 // Reset      frees all.

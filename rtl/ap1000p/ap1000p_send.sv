@@ -12,8 +12,8 @@
 // Judgement  of each command, before a word of it goes out: a pulse `settle_o` or `back_o` of its queue, when its first
 //            message has been taken. It is put back if a translation is missing (`why_*_o`) before all are there, or
 //            before one waits for room in dma_read. Nothing of it goes out, its other messages are thrown away, and it
-//            must come again. With `lost_i` of its queue it is not put back: its data cannot be had. The next message
-//            enters after the judgement. A later fault holds this controller: `fault_valid_o`.
+//            must come again. With `lost_i` of its queue it is not put back, but ends at the missing translation. The next
+//            message enters after the judgement. A later fault holds this controller: `fault_valid_o`.
 // Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message
 //            goes out before all are read. A message that waits for a register to be filled, with `creg_wait_i`, holds
 //            this controller and no link.
@@ -22,8 +22,8 @@
 // Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3, and 8
 //            to the route offered. Without data: 3 from its first word to the route offered. One word per cycle out,
 //            messages one after the other without a bubble.
-// Error      a memory error, an aborted fault, lost data, a register that is empty and does not wait, or an address
-//            that is no register's: the message ends with the word before, `error_o`. Requested data are thrown away; a
+// Error      a memory error, an aborted fault, a register that is empty and does not wait, or an address that is no
+//            register's: the message ends with the word before, `error_o`. Requested data are thrown away; a
 //            fault that is shown waits for software all the same.
 // Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they
 //            are, longer ones are cut, `bad_o`, and not put back. A cell that is not in the torus leads where the sum
@@ -135,8 +135,8 @@ module ap1000p_send #(
       pending_q,  // a command whose queue waits for the judgement
       judging_q,  // its data are looked up
       looked_q,  // a run of them is known
-      lost_q,
       lost,
+      given_up_q,  // the job ends at the first missing translation
       skips_all,
       fault,
       good,
@@ -184,7 +184,7 @@ module ap1000p_send #(
   // The other messages of a command that was put back.
   assign skips_all = again_q && dropped_q;
   assign drop = !known || skips_all;
-  assign lost = again_q ? lost_q : (lost_i & queue_q) != '0;
+  assign lost = !again_q && (lost_i & queue_q) != '0;
   assign data = has_data && length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] != '0;
   assign registers = has_data && kind[ap1000p_pkg::PageAsSendLsb];
 
@@ -204,13 +204,12 @@ module ap1000p_send #(
 
   // One message goes out and one is read ahead, so a later one of higher priority waits for no more.
   logic [1:0] inside_q;  // messages
-  logic gone_put, skip_end, note_put, none_put, mark_due_q, rest_ready;
+  logic gone_put, skip_end, note_put, mark_due_q, rest_ready;
   assign rest_ready = (job_ready && !mark_due_q) || index_q != 3'd7;
   assign in_ready_o = head_ready && note_ready && (first ? !inside_q[1] && !judging_q : rest_ready);
   assign take = in_valid_i && in_ready_o;
-  assign job_due = take && index_q == 3'd7 && !over_q && data && !registers && !drop && !lost;
-  assign job_judged = job_due && !again_q && (queue_q & Back) != '0;
-  assign none_put = take && index_q == 3'd7 && !over_q && data && !registers && !drop && lost;
+  assign job_due = take && index_q == 3'd7 && !over_q && data && !registers && !drop;
+  assign job_judged = job_due && !again_q && !lost && (queue_q & Back) != '0;
 
   always_ff @(posedge clk_i) begin
     if (take) begin
@@ -223,7 +222,7 @@ module ap1000p_send #(
     end
     bad_o <= take && in_end_i && !skips_all && (drop || over_q || (command && index_q != 3'd7));
     if (take && first && !again_q) queue_q <= in_queue_i;
-    if (take && !again_q) lost_q <= lost;
+    if (job_due) given_up_q <= lost;
     looked_q <= !job_ready && (looked_q || (run_valid && run_ready));
     if (rst_i) begin
       index_q   <= '0;
@@ -304,11 +303,11 @@ module ap1000p_send #(
       .fault_valid_o(fault),
       .fault_reason_o(why_reason_o),
       .retry_i(retry_i && !judging_q),
-      .abort_i((abort_i && !judging_q) || back_o != '0)
+      .abort_i((abort_i && !judging_q) || back_o != '0 || (fault && given_up_q))
   );
   assign run_none = run_words == '0;
   assign {why_context_o, why_system_o, why_addr_o} = {req_context_o, req_system_o, req_addr_o};
-  assign fault_valid_o = fault && !judging_q;
+  assign fault_valid_o = fault && !judging_q && !given_up_q;
 
   // Good: all runs are known, or the next one waits for room. A message that is too long has not been taken yet.
   assign good = judging_q && (over_q || (run_valid && (run_ready ? run_last : looked_q)));
@@ -395,7 +394,7 @@ module ap1000p_send #(
   );
 
   // A mark for each run that is read: {of registers, no data (the message ends before it), the message's last}.
-  logic mark_valid, mark_pop, mark_registers, mark_none, mark_last, mark_put, mark_none_q;
+  logic mark_valid, mark_pop, mark_registers, mark_none, mark_last, mark_put;
   logic [3:0] mark_level, lasts_q;  // marks of a message's last run
   assign run_ready = mark_ready && (run_none || read_ready);
   assign mark_put  = (run_valid && run_ready) || (mark_due_q && mark_ready);
@@ -407,20 +406,19 @@ module ap1000p_send #(
       .rst_i,
       .in_valid_i (mark_put),
       .in_ready_o (mark_ready),
-      .in_data_i  (mark_due_q ? {!mark_none_q, mark_none_q, 1'b1} : {1'b0, run_none, run_last}),
+      .in_data_i  (mark_due_q ? 3'b101 : {1'b0, run_none, run_last}),
       .out_valid_o(mark_valid),
       .out_ready_i(mark_pop),
       .out_data_o ({mark_registers, mark_none, mark_last}),
       .level_o    (mark_level)
   );
   always_ff @(posedge clk_i) begin
-    if (none_put || (note_put && registers && fetch_words != '0)) mark_none_q <= none_put;
     if (rst_i) begin
       lasts_q <= '0;
       mark_due_q <= 1'b0;
     end else begin
       lasts_q <= lasts_q + 4'(mark_put && (mark_due_q || run_last)) - 4'(mark_pop && mark_last);
-      mark_due_q <= (note_put && registers && fetch_words != '0) || none_put || (mark_due_q && !mark_ready);
+      mark_due_q <= (note_put && registers && fetch_words != '0) || (mark_due_q && !mark_ready);
     end
   end
 

@@ -10,7 +10,7 @@ use verilated::{Input as _, Port as _};
 rules!(
     /// The queues that are held.
     Held
-    /// First messages whose data are given up.
+    /// First messages that are given up.
     Lost
     /// The fault that is shown, and whose it is.
     Shown
@@ -158,7 +158,7 @@ fn each_twin_is_caught() {
             // The fault just served is shown again.
             (Shown, &[], &|cases| checks(aside::<TwinAsideAgain>(), cases)),
             (Lost, &[], &|cases| checks(aside::<TwinAsideLost>(), cases)),
-            // Data are given up for ever.
+            // A queue is given up for ever.
             (Lost, &[], &|cases| checks(aside::<TwinAsideKeeps>(), cases)),
             // A retry gives up.
             (Own, &[], &|cases| checks(aside::<TwinAsideOwn>(), cases)),

@@ -62,7 +62,7 @@ type NetWord = (bool, bool, u32);
 #[derive(Debug, Default)]
 struct In {
     word: Option<Part>,
-    /// Queues whose next message has lost its data.
+    /// Queues whose next message ends at the first missing translation.
     lost: u8,
     reply: Option<Result<u32, u8>>,
     mmu_ready: bool,
@@ -337,7 +337,6 @@ struct Env<'a> {
     unjudged: Option<Unjudged>,
     dropped: bool,
     amid: bool,
-    losing: bool,
     /// Queues with a command that is fed and not judged; those that wait for software; those whose data are lost.
     busy: u8,
     held: u8,
@@ -397,7 +396,6 @@ impl<'a> Env<'a> {
             unjudged: None,
             dropped: false,
             amid: false,
-            losing: false,
             busy: 0,
             held: 0,
             lost: 0,
@@ -449,7 +447,7 @@ impl<'a> Env<'a> {
         self.fed.clear();
         self.aside.clear();
         self.unjudged = None;
-        (self.dropped, self.amid, self.losing) = (false, false, false);
+        (self.dropped, self.amid) = (false, false);
         (self.busy, self.held, self.lost) = (0, 0, 0);
         (self.reported, self.want) = ([0; 2], [0; 2]);
         (self.came, self.cut) = (0, false);
@@ -527,10 +525,10 @@ impl<'a> Env<'a> {
                 "a command enters before the judgement of the one before".into()
             })?;
             self.dropped = false;
-            self.losing = self.lost >> entry.queue & 1 == 1;
         }
         let cut_before = self.cut;
-        let mut sent = self.plan(&entry.words, self.losing);
+        let lost = entry.first && self.lost >> entry.queue & 1 == 1;
+        let mut sent = self.plan(&entry.words, lost);
         self.want[0] += u32::from(sent.bad);
         self.want[1] += u32::from(sent.cut);
         let (is_due, is_cut) = (!sent.words.is_empty(), sent.cut);
@@ -544,7 +542,7 @@ impl<'a> Env<'a> {
             self.unjudged = Some(Unjudged {
                 command: self.fed.pop_front().expect("its command"),
                 taken: false,
-                lost: self.losing,
+                lost,
                 due: is_due,
                 cut: is_cut,
                 cut_before,
@@ -621,7 +619,7 @@ impl<'a> Env<'a> {
         let (space, memory) = (&self.space, &self.memory);
         let registers = &mut self.registers;
         send(words, self.class, PLACE, |origin| match origin {
-            Origin::Memory(..) if lost => None,
+            Origin::Memory(owner, addr) if lost && space.looks_up(owner, addr).is_err() => None,
             Origin::Memory(owner, addr) => {
                 let at = Addr(space.place(owner, addr)?);
                 let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;

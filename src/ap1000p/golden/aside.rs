@@ -31,7 +31,7 @@ pub struct Events {
     pub served: Option<bool>,
 }
 
-/// Queues that are held, first messages without data, and the fault that is shown.
+/// Queues that are held, first messages that end at their next fault, and the fault that is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     pub held: u8,

@@ -85,10 +85,10 @@ pub(super) struct Queues {
     passed: [u32; QUEUES as usize],
     /// The messages still to be sent of a message to all cells.
     spread: VecDeque<Vec<u32>>,
-    /// The command of each class that may be put back, and whether it has lost its data.
+    /// The command of each class that may be put back, and whether it ends at its first fault.
     chosen: [Option<(Queue, Vec<u32>)>; 2],
     losing: [bool; 2],
-    /// Queues whose first message waits for software, and those whose first message has lost its data.
+    /// Queues whose first message waits for software, and those whose first message ends at its first fault.
     waits: [bool; QUEUES as usize],
     lost_head: [bool; QUEUES as usize],
     /// The region in use.
@@ -344,18 +344,19 @@ impl Queues {
         }
     }
 
-    /// The next message of a class to be sent, on a torus of `columns` columns; and whether its data are lost.
+    /// The next message of a class to be sent, on a torus of `columns` columns; and whether it ends at its first fault.
     pub fn next(&mut self, class: Class, columns: u8) -> Option<(Vec<u32>, bool)> {
-        let words = if class == Class::Reply {
-            self.choose(class)?
-        } else if self.spread.is_empty() {
-            self.spread = spread(&self.choose(class)?, columns).into();
-            self.spread.pop_front()?
+        let (c, first) = (class as usize, !self.more(class));
+        if first {
+            let words = self.choose(class)?;
+            if class == Class::Reply {
+                return Some((words, self.losing[c]));
+            }
+            self.spread = spread(&words, columns).into();
         } else {
-            self.chosen[class as usize] = None;
-            self.spread.pop_front()?
-        };
-        Some((words, self.losing[class as usize]))
+            self.chosen[c] = None;
+        }
+        Some((self.spread.pop_front()?, first && self.losing[c]))
     }
 
     /// Puts the command of a class back that was chosen last: it is the next one of its queue, which waits for
@@ -378,7 +379,7 @@ impl Queues {
         Some(queue)
     }
 
-    /// Software has served the fault of the first message of `queue`; with `gives_up` that message has lost its data.
+    /// Software has served the fault of the first message of `queue`; with `gives_up` that message ends at its next.
     /// All queues of the class go on.
     pub fn serve(&mut self, queue: Queue, gives_up: bool) {
         for other in Queue::ALL.into_iter().filter(|other| other.class() == queue.class()) {

@@ -80,7 +80,7 @@ pub(super) struct Job {
     pub wait: Option<Wait>,
     /// Software aborts the fault that the job waits for.
     pub abort: bool,
-    /// A message to be sent whose data software has given up.
+    /// A message to be sent that ends at its first fault.
     pub lost: bool,
     answers: Vec<Answer>,
 }
@@ -170,7 +170,7 @@ impl Run<'_> {
     fn fault(&mut self, unit: Unit, lookup: Lookup, reason: u8) -> Result<(Answer, u64), Wait> {
         if unit == Unit::Word && self.word_held {
             Err(Wait::Word)
-        } else if std::mem::take(&mut self.job.abort) {
+        } else if std::mem::take(&mut self.job.abort) || (self.job.lost && unit != Unit::Word) {
             Ok((Err(Failure::GivenUp), 0))
         } else {
             Err(Wait::Fault(Fault { unit, lookup, reason }))
@@ -187,7 +187,6 @@ impl Run<'_> {
     /// A word of data for a message to be sent.
     pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
         let (AddressSpace { context, system }, addr) = match origin {
-            Origin::Memory(..) if self.job.lost => return None,
             Origin::Memory(owner, addr) => (owner, addr),
             Origin::Register(addr) => return self.register(Access { addr, write: None }).ok().flatten(),
         };

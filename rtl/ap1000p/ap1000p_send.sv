@@ -19,9 +19,9 @@
 //            this controller and no link.
 // Flag       valid/ready, for ap1000p_word: the send flag, when the last word of a command's last message has been
 //            taken from `out`. There is none for a command with a message that was cut short, nor for address 0.
-// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3, and 8
+// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3, and 7
 //            to the route offered. Without data: 3 from its first word to the route offered. One word per cycle out,
-//            messages one after the other without a bubble.
+//            messages one after the other without a bubble. The route of scattered data waits for 8 runs.
 // Error      a memory error, an aborted fault, a register that is empty and does not wait, or an address that is no
 //            register's: the message ends with the word before, `error_o`. Requested data are thrown away; a
 //            fault that is shown waits for software all the same.
@@ -314,7 +314,8 @@ module ap1000p_send #(
   assign back_o = judging_q && fault && index_q == '0 ? queue_q : '0;
   assign settle_o = pending_q && !judging_q && index_q == '0 ? queue_q : '0;
 
-  logic verdict_put, verdict_valid, verdict_back, verdict_pop, unused_verdict;
+  // A message that waits for its judgement goes at once.
+  logic verdict_put, verdict_valid, verdict_back, verdict_pop, goes, unused_verdict;
   logic [1:0] unused_verdicts;
   assign verdict_put = good || back_o != '0 || (note_put && has_data && !job_judged);
   fifo #(
@@ -323,7 +324,7 @@ module ap1000p_send #(
   ) u_verdicts (
       .clk_i,
       .rst_i,
-      .in_valid_i (verdict_put),
+      .in_valid_i (verdict_put && !(goes && !verdict_valid)),
       .in_ready_o (unused_verdict),
       .in_data_i  (back_o != '0),
       .out_valid_o(verdict_valid),
@@ -461,7 +462,7 @@ module ap1000p_send #(
     case (phase_q)
       Route: begin
         next_valid = head_valid && (!head_registers || fetched_q != '0) &&
-            (!head_judged || (verdict_valid && !verdict_back));
+            (!head_judged || (verdict_valid ? !verdict_back : good));
         next = '0;
         next[ap1000p_pkg::MessageRouteXLsb+:16] = head[15:0];
         next[ap1000p_pkg::MessageRouteScopeLsb+:2] = {
@@ -482,7 +483,8 @@ module ap1000p_send #(
     endcase
   end
   assign head_pop = (load && (phase_q == What || phase_q == Rest)) || phase_q == Skip;
-  assign verdict_pop = (load && phase_q == Route && head_judged) || skip_end;
+  assign goes = load && phase_q == Route && head_judged;
+  assign verdict_pop = goes || skip_end;
   assign skip_end = phase_q == Skip && head_end;
   assign data_pop = mark_valid && !mark_none && (phase_q == Drain || (phase_q == Data && skid_ready));
   always_comb begin

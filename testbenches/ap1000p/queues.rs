@@ -1119,12 +1119,16 @@ fn each_twin_is_caught() {
             (Order, &[Hang, Early, Whole], &|cases| {
                 all_returns(&hardware::<TwinQueuesBackAmid>(), cases)
             }),
-            (Order, &[Hang, Early], &|cases| all_returns(&hardware::<TwinQueuesBackOver>(), cases)),
+            (Order, &[Hang, Early], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackOver>(), cases)
+            }),
             // Nothing waits for a judgement, or for the end of a hold.
             (Returns, &[Order], &|cases| {
                 all_returns(&hardware::<TwinQueuesBackSoon>(), cases)
             }),
-            (Returns, &[], &|cases| all_returns(&hardware::<TwinQueuesBackHeld>(), cases)),
+            (Returns, &[], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackHeld>(), cases)
+            }),
             // Users go before the system.
             (Choice, &[], &of::<TwinQueuesChoice>),
             // Any number of messages may pass over one.

@@ -90,13 +90,15 @@ fn make(
         path: path.clone(),
         from: Picos::ZERO,
         to: None,
-    });
+    })
+    .with_lanes();
     let event = show(machine, wave, &settings, &probe).inspect_err(|_| remove(&path))?;
     probe.written().map_err(CliError::file("write", &path))?;
     let view = View {
         event,
         end: probe.reached(),
     };
+    let lanes = lanes(machine, &probe.lanes());
     let signals = signals(machine);
     let files = Files {
         gtkwave: path.with_extension("gtkw"),
@@ -111,9 +113,9 @@ fn make(
     }
     write(
         &files.gtkwave,
-        &gtkwave_list(&files.gtkwave, &files.wave, &signals, &view)?,
+        &gtkwave_list(&files.gtkwave, &files.wave, &lanes, &signals, &view)?,
     )?;
-    write(&files.surfer, &surfer_list(&signals, &view))?;
+    write(&files.surfer, &surfer_list(&lanes, &signals, &view))?;
     Ok(files)
 }
 
@@ -228,9 +230,25 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
     shown.nodes.into_iter().flat_map(of).collect()
 }
 
+/// The lanes of sender and receiver among those of the wave, group by group.
+fn lanes(machine: &dyn Machine, all: &[String]) -> Vec<(String, Vec<String>)> {
+    let of = |node: &&str| {
+        let own = all.iter().filter(|path| path.split('.').nth(1) == Some(node));
+        (format!("{node} lanes"), own.cloned().collect::<Vec<_>>())
+    };
+    let groups = machine.facts().shown.nodes.iter().map(of);
+    groups.filter(|(_, own)| !own.is_empty()).collect()
+}
+
 /// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder. Files of
 /// names have absolute paths, which GTKWave changes as the path of this file has changed.
-fn gtkwave_list(list: &Path, wave: &Path, signals: &[Group], view: &View) -> Result<String, CliError> {
+fn gtkwave_list(
+    list: &Path,
+    wave: &Path,
+    lanes: &[(String, Vec<String>)],
+    signals: &[Group],
+    view: &View,
+) -> Result<String, CliError> {
     // The size of the window in pixels, and the width of the columns of names and values.
     const SIZE: [u32; 2] = [1400, 900];
     const NAMES: u32 = 400;
@@ -252,6 +270,13 @@ fn gtkwave_list(list: &Path, wave: &Path, signals: &[Group], view: &View) -> Res
         NAMES / 2,
         " -1".repeat(26)
     );
+    for (group, names) in lanes {
+        text += &format!("@200\n-{group}\n");
+        for name in names {
+            // As ASCII, to the right; a lane has 32 bytes.
+            text += &format!("@820\n{name}[255:0]\n");
+        }
+    }
     let tables = tables(signals);
     for (group, signals) in signals {
         text += &format!("@200\n-{group}\n");
@@ -278,10 +303,18 @@ fn gtkwave_list(list: &Path, wave: &Path, signals: &[Group], view: &View) -> Res
 }
 
 /// A command file of Surfer with the cursor on the event. Every argument is one word.
-fn surfer_list(signals: &[Group], view: &View) -> String {
+fn surfer_list(lanes: &[(String, Vec<String>)], signals: &[Group], view: &View) -> String {
     let mut text = String::new();
     let mut formats = String::new();
     let mut rows = 0..;
+    for (group, names) in lanes {
+        text += &format!("divider_add {}\n", group.replace(' ', "_"));
+        rows.next();
+        for (name, row) in names.iter().zip(&mut rows) {
+            text += &format!("variable_add {name}\n");
+            formats += &format!("item_focus {}\nitem_set_format ASCII\n", letters(row));
+        }
+    }
     for (group, signals) in signals {
         text += &format!("divider_add {}\n", group.replace(' ', "_"));
         rows.next();
@@ -339,7 +372,7 @@ mod tests {
             event: Picos::ZERO,
             end: Picos::ZERO,
         };
-        let text = surfer_list(&groups, &view);
+        let text = surfer_list(&[], &groups, &view);
         let (rows, formats) = text.split_once("item_focus ").expect("formats");
         assert_eq!(rows.lines().count(), 19);
         let begin = "b\nitem_set_format m_state_5\nitem_focus bc\nitem_set_format m_state_5\nitem_unfocus\n";

@@ -6,6 +6,7 @@ mod carrier;
 pub mod firmware;
 pub mod golden;
 pub mod host;
+mod lanes;
 pub mod model;
 pub mod names;
 pub mod params;

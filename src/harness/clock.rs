@@ -22,6 +22,10 @@ impl Clock {
         }
     }
 
+    pub fn period(&self) -> Picos {
+        Picos(self.period)
+    }
+
     /// Whether it is high from `at` on: for the first half of each period.
     pub fn is_high(&self, at: Picos) -> bool {
         let since = at.0.checked_sub(self.phase + self.period);

@@ -62,3 +62,43 @@ pub enum EventKind {
         trapped: bool,
     },
 }
+
+/// Where at a node something goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Registers,
+    Reads,
+    LinkOut,
+    LinkIn,
+    Writes,
+    Interrupt,
+}
+
+/// Which part an event is of what goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Begins,
+    Ends,
+    Whole,
+}
+
+impl EventKind {
+    /// What it is a part of, and where. A begin and its end have a common key. The origin of what reports and waves draw.
+    pub fn part(self) -> Option<(Place, Part, u32)> {
+        use EventKind::*;
+        Some(match self {
+            RegWrite { .. } => (Place::Registers, Part::Whole, 0),
+            MemRead { addr, .. } => (Place::Reads, Part::Begins, addr.0),
+            MemReadData { addr } => (Place::Reads, Part::Ends, addr.0),
+            TxFirst { .. } => (Place::LinkOut, Part::Begins, 0),
+            TxLast { .. } => (Place::LinkOut, Part::Ends, 0),
+            RxFirst { .. } => (Place::LinkIn, Part::Begins, 0),
+            RxLast { .. } => (Place::LinkIn, Part::Ends, 0),
+            MemWrite { addr, .. } => (Place::Writes, Part::Begins, addr.0),
+            MemWritten { addr, .. } => (Place::Writes, Part::Ends, addr.0),
+            Irq { level: true } => (Place::Interrupt, Part::Begins, 0),
+            Irq { level: false } => (Place::Interrupt, Part::Ends, 0),
+            Retire { .. } => return None,
+        })
+    }
+}

@@ -14,6 +14,7 @@ pub mod fault;
 pub mod faults;
 pub mod host_port;
 mod ids;
+pub mod lane;
 pub mod linear;
 pub mod machine;
 pub mod memory;

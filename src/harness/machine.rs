@@ -12,6 +12,7 @@ use super::backend::{Backend, Doing, HostReq, HostRsp};
 use super::clock::Clock;
 use super::event::{Event, EventKind};
 use super::faults::Fault;
+use super::lane::{Lanes, Terms, Way};
 use super::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use super::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
@@ -31,7 +32,7 @@ pub trait Hardware {
     /// The context of all units.
     fn context(&self) -> &Context;
 
-    /// All units, for a wave.
+    /// All units, for a wave; the first ones are the nodes' own.
     fn units(&self) -> Vec<&dyn Verilated>;
 
     /// Resets all units and clocks them until they are at rest, in no simulated time.
@@ -89,6 +90,16 @@ pub trait Hardware {
         (false, false)
     }
 
+    /// The words in which lanes of a wave speak of the machine.
+    fn terms(&self) -> Terms {
+        Terms::PLAIN
+    }
+
+    /// The first words of the packet that leaves the node, or comes, or did so last: as many as lanes need.
+    fn head(&self, _node: usize, _way: Way) -> &[u64] {
+        &[]
+    }
+
     /// As in [`Backend::gauge`].
     fn gauge(&self, _node: usize, _name: &str) -> Option<u32> {
         None
@@ -142,6 +153,8 @@ pub struct RtlMachine<H> {
     active: bool,
     gated: bool,
     trace: Trace,
+    /// Of the wave, if it has some.
+    lanes: Option<Lanes>,
     events: Option<Vec<Event>>,
     /// By clock: rising edges that were evaluated.
     edges: Vec<u64>,
@@ -169,6 +182,7 @@ impl<H: Hardware> RtlMachine<H> {
             active: true,
             gated: true,
             trace: Trace::default(),
+            lanes: None,
             events: None,
             faults: Vec::new(),
         };
@@ -200,7 +214,17 @@ impl<H: Hardware> RtlMachine<H> {
     pub fn with_probe(mut self, probe: &Probe) -> RtlMachine<H> {
         let inputs = |(inputs, clock): &NamedClock| inputs.iter().map(|input| (*input, *clock)).collect::<Vec<_>>();
         let clocks: Vec<_> = self.clocks.iter().flat_map(inputs).collect();
-        self.trace = Trace::new(probe, &clocks);
+        self.lanes = probe.has_lanes().then(|| {
+            let units = self.hardware.units();
+            let scope = |at: usize| match units.get(at) {
+                Some(unit) => unit.name().to_owned(),
+                None => format!("node_{at}"),
+            };
+            let scopes: Vec<String> = (0..self.nodes.len()).map(scope).collect();
+            Lanes::new(&scopes, self.hardware.terms(), self.clocks[0].1.period())
+        });
+        let names = self.lanes.as_ref().map_or(&[][..], Lanes::names);
+        self.trace = Trace::new(probe, &clocks).with_lanes(names);
         self
     }
 
@@ -309,13 +333,18 @@ impl<H: Hardware> RtlMachine<H> {
             clocks,
             awake,
             trace,
+            lanes,
             events,
             ..
         } = self;
         let mut note = |node: usize, kind| {
+            let node = NodeId(node as u16);
+            let event = Event { at: now, node, kind };
+            if let Some(lanes) = lanes {
+                lanes.note(event);
+            }
             if let Some(events) = events {
-                let node = NodeId(node as u16);
-                events.push(Event { at: now, node, kind });
+                events.push(event);
             }
         };
         let bus = edges.rises(0);
@@ -331,7 +360,6 @@ impl<H: Hardware> RtlMachine<H> {
         trace.before(now, || hardware.units());
         hardware.context().set_time(now.0);
         hardware.edge(edges, awake, &mut note);
-        trace.after();
         if bus {
             for (at, node) in nodes.iter_mut().enumerate().filter(|(at, _)| awake[*at]) {
                 let level = hardware.irq(at);
@@ -341,6 +369,11 @@ impl<H: Hardware> RtlMachine<H> {
                 }
             }
         }
+        if let Some(lanes) = lanes {
+            lanes.tell(now, |node, way| hardware.head(node, way));
+            trace.show(lanes.texts());
+        }
+        trace.after();
         for (at, (_, clock)) in clocks.iter_mut().enumerate().filter(|(at, _)| edges.rises(*at)) {
             clock.advance();
             self.edges[at] += 1;
@@ -386,6 +419,9 @@ impl<H: Hardware> Backend for RtlMachine<H> {
         self.nodes[node.index()].access = None;
         let reads = access.write.is_none() && !error;
         let value = if reads { value } else { 0 };
+        if let Some(lanes) = self.lanes.as_mut().filter(|_| reads) {
+            lanes.read(node, access.addr, value);
+        }
         Some(HostRsp { value, error })
     }
 

@@ -62,6 +62,8 @@ pub fn folder() -> PathBuf {
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     request: Option<WaveRequest>,
+    has_lanes: bool,
+    lanes: Rc<RefCell<Vec<String>>>,
     reached: Rc<Cell<Picos>>,
     opened: Rc<Cell<u32>>,
     error: Rc<RefCell<Option<io::Error>>>,
@@ -73,6 +75,21 @@ impl Probe {
             request: Some(request),
             ..Probe::default()
         }
+    }
+
+    /// The same, and lanes of text are to be in the wave.
+    pub fn with_lanes(mut self) -> Probe {
+        self.has_lanes = true;
+        self
+    }
+
+    pub fn has_lanes(&self) -> bool {
+        self.has_lanes
+    }
+
+    /// The paths of the lanes that are in the wave.
+    pub fn lanes(&self) -> Vec<String> {
+        self.lanes.borrow().clone()
     }
 
     /// The wave the run should write, if any.
@@ -94,13 +111,21 @@ impl Probe {
     /// Opens the wave of `units`, if one is asked for and can be. Each simulation of the run has a file of its own:
     /// behind the first, `run.vcd`, come `run-2.vcd`, `run-3.vcd` and so on.
     pub fn open(&self, units: &[&dyn Verilated]) -> Option<Wave> {
+        self.open_with_lanes(units, &[])
+    }
+
+    /// The same with lanes of these paths.
+    fn open_with_lanes(&self, units: &[&dyn Verilated], lanes: &[String]) -> Option<Wave> {
         let path = &self.request.as_ref()?.path;
         let number = self.opened.get() + 1;
         self.opened.set(number);
-        let wave = match number {
-            1 => Wave::create(path, units),
-            _ => Wave::create(numbered(path, number), units),
+        let path = match number {
+            1 => path.clone(),
+            _ => numbered(path, number),
         };
+        *self.lanes.borrow_mut() = lanes.to_vec();
+        let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
+        let wave = Wave::create_with_lanes(path, units, &names);
         wave.map_err(|error| self.fail(error)).ok()
     }
 
@@ -140,6 +165,9 @@ pub struct Trace {
     wave: Option<Wave>,
     /// The span is over.
     over: bool,
+    /// Paths of the lanes, and what each shows.
+    lanes: Vec<String>,
+    shown: Vec<String>,
 }
 
 impl Trace {
@@ -150,7 +178,16 @@ impl Trace {
             clocks: clocks.to_vec(),
             wave: None,
             over: false,
+            lanes: Vec::new(),
+            shown: Vec::new(),
         }
+    }
+
+    /// The same with lanes of these paths.
+    pub fn with_lanes(mut self, paths: &[String]) -> Trace {
+        self.lanes = paths.to_vec();
+        self.shown = vec![String::new(); paths.len()];
+        self
     }
 
     /// Every edge is shown, so none may be left out.
@@ -173,7 +210,7 @@ impl Trace {
         }
         let units = units();
         let Some(wave) = &mut self.wave else {
-            self.wave = self.probe.open(&units);
+            self.wave = self.probe.open_with_lanes(&units, &self.lanes);
             self.over = self.wave.is_none();
             fall(&self.clocks, &units, next);
             return;
@@ -190,6 +227,17 @@ impl Trace {
             if at < next {
                 context.set_time(at.0);
                 wave.dump();
+            }
+        }
+    }
+
+    /// What the lanes show from that edge on.
+    pub fn show(&mut self, texts: &[String]) {
+        let Some(wave) = &mut self.wave else { return };
+        for (lane, (shown, text)) in self.shown.iter_mut().zip(texts).enumerate() {
+            if shown != text {
+                wave.set_lane(lane, text);
+                shown.clone_from(text);
             }
         }
     }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::key::{self, Entry};
 use super::{axis, micro};
 use crate::harness::backend::{Event, EventKind};
+use crate::harness::event::{Part, Place};
 use crate::repro::row::{BackendKind, stated};
 use crate::repro::{Bar, Breakdown, Item, Stack, Trace};
 use crate::{NodeId, Picos};
@@ -161,27 +162,31 @@ struct Span {
     to: Picos,
 }
 
-/// Spans from each event of one node that `first` accepts to the next one with the same key that `last` accepts, in
-/// order.
-fn spans(events: &[Event], node: NodeId, first: Key, last: Key) -> Vec<Span> {
-    let ours: Vec<&Event> = events.iter().filter(|e| e.node == node).collect();
+/// What went on at a place of a node: from each begin to the next end with the same key, in order.
+fn spans(events: &[Event], node: NodeId, place: Place) -> Vec<Span> {
+    let here = events.iter().filter(|event| event.node == node);
+    let parts = here.filter_map(|event| Some((event.at, event.kind.part()?)));
+    let ours: Vec<_> = parts.filter(|(_, (own, ..))| *own == place).collect();
     let mut taken = vec![false; ours.len()];
     let mut spans = Vec::new();
-    for (at, begin) in ours.iter().enumerate() {
-        let Some(key) = first(begin.kind) else { continue };
-        if let Some(end) = (at..ours.len()).find(|n| !taken[*n] && last(ours[*n].kind) == Some(key)) {
-            taken[end] = true;
-            spans.push(Span {
-                from: begin.at,
-                to: ours[end].at,
-            });
+    for (at, (from, (_, part, key))) in ours.iter().enumerate() {
+        let ends = |n: &usize| !taken[*n] && matches!(ours[*n].1, (_, Part::Ends, own) if own == *key);
+        match part {
+            Part::Begins => {
+                if let Some(end) = (at..ours.len()).find(ends) {
+                    taken[end] = true;
+                    spans.push(Span {
+                        from: *from,
+                        to: ours[end].0,
+                    });
+                }
+            }
+            Part::Whole => spans.push(Span { from: *from, to: *from }),
+            Part::Ends => {}
         }
     }
     spans
 }
-
-/// The common key of a begin and its end; `None` for other events.
-type Key = fn(EventKind) -> Option<u32>;
 
 struct Lane {
     name: String,
@@ -191,77 +196,30 @@ struct Lane {
 
 /// The lanes of a packet from PE 0 to PE 1.
 fn lanes(t: &Trace) -> Vec<Lane> {
-    use EventKind::*;
     let (from, to) = (NodeId(0), NodeId(1));
-    let lane = |name: &str, colour, spans| Lane {
+    let lane = |name: &str, colour, node, place| Lane {
         name: name.into(),
         colour,
-        spans,
+        spans: spans(&t.record.events, node, place),
     };
-    let instants = |node, test: fn(EventKind) -> bool| {
-        t.record
-            .events
-            .iter()
-            .filter(|e| e.node == node && test(e.kind))
-            .map(|e| Span { from: e.at, to: e.at })
-            .collect()
-    };
-    let between = |node, first: Key, last: Key| spans(&t.record.events, node, first, last);
-    let read: (Key, Key) = (
-        |k| {
-            if let MemRead { addr, .. } = k {
-                Some(addr.0)
-            } else {
-                None
-            }
-        },
-        |k| {
-            if let MemReadData { addr } = k {
-                Some(addr.0)
-            } else {
-                None
-            }
-        },
-    );
-    let write: (Key, Key) = (
-        |k| {
-            if let MemWrite { addr, .. } = k {
-                Some(addr.0)
-            } else {
-                None
-            }
-        },
-        |k| {
-            if let MemWritten { addr, .. } = k {
-                Some(addr.0)
-            } else {
-                None
-            }
-        },
-    );
-    let sent: (Key, Key) = (
-        |k| matches!(k, TxFirst { .. }).then_some(0),
-        |k| matches!(k, TxLast { .. }).then_some(0),
-    );
-    let received: (Key, Key) = (
-        |k| matches!(k, RxFirst { .. }).then_some(0),
-        |k| matches!(k, RxLast { .. }).then_some(0),
-    );
+    // Of an interrupt the instant counts in which it comes, served or not.
+    let comes = |event: &&Event| event.node == to && event.kind == EventKind::Irq { level: true };
+    let interrupts = t.record.events.iter().filter(comes);
+    let interrupts = interrupts.map(|event| Span {
+        from: event.at,
+        to: event.at,
+    });
     vec![
-        lane(
-            "CPU 0: registers",
-            COLOURS[5],
-            instants(from, |k| matches!(k, RegWrite { .. })),
-        ),
-        lane("memory 0: reads", COLOURS[0], between(from, read.0, read.1)),
-        lane("link from PE 0", COLOURS[2], between(from, sent.0, sent.1)),
-        lane("link to PE 1", COLOURS[2], between(to, received.0, received.1)),
-        lane("memory 1: writes", COLOURS[1], between(to, write.0, write.1)),
-        lane(
-            "CPU 1: interrupt",
-            COLOURS[4],
-            instants(to, |k| matches!(k, Irq { level: true })),
-        ),
+        lane("CPU 0: registers", COLOURS[5], from, Place::Registers),
+        lane("memory 0: reads", COLOURS[0], from, Place::Reads),
+        lane("link from PE 0", COLOURS[2], from, Place::LinkOut),
+        lane("link to PE 1", COLOURS[2], to, Place::LinkIn),
+        lane("memory 1: writes", COLOURS[1], to, Place::Writes),
+        Lane {
+            name: "CPU 1: interrupt".into(),
+            colour: COLOURS[4],
+            spans: interrupts.collect(),
+        },
     ]
 }
 
@@ -441,22 +399,6 @@ mod tests {
     #[test]
     fn a_span_goes_from_a_begin_to_the_end_of_the_same_thing() {
         let tx = |us, kind| event(us, 0, kind);
-        let key: (Key, Key) = (
-            |k| {
-                if let EventKind::MemRead { addr, .. } = k {
-                    Some(addr.0)
-                } else {
-                    None
-                }
-            },
-            |k| {
-                if let EventKind::MemReadData { addr } = k {
-                    Some(addr.0)
-                } else {
-                    None
-                }
-            },
-        );
         let read = |addr| EventKind::MemRead {
             addr: crate::Addr(addr),
             bytes: 32,
@@ -473,7 +415,7 @@ mod tests {
             tx(5.0, data(64)),
             tx(6.0, read(96)),
         ];
-        let spans: Vec<(f64, f64)> = spans(&events, NodeId(0), key.0, key.1)
+        let spans: Vec<(f64, f64)> = spans(&events, NodeId(0), Place::Reads)
             .iter()
             .map(|s| (s.from.as_us(), s.to.as_us()))
             .collect();

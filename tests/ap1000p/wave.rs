@@ -34,6 +34,7 @@ fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
         run,
         sends: "cell0.tx_valid_o",
         written: "cell1.mem_wr_rsp_valid_i",
+        links: None,
         clocks: ["cell0.clk_i", "router1x0.clk_i"],
         grids: &[("clk_i", (20_000, 0))],
     };

@@ -129,16 +129,45 @@ fn surfer_names(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// How many lanes stand in both lists before all signals, each to be shown as text.
+fn lanes_in_front(list: &str, commands: &str) -> usize {
+    let is_lane = |name: &&&str| name.starts_with("lanes.");
+    let (gtkwave, surfer) = (gtkwave_names(list), surfer_names(commands));
+    let lanes = gtkwave.iter().take_while(is_lane).count();
+    assert_eq!(lanes, gtkwave.iter().filter(is_lane).count(), "a lane behind signals");
+    for name in &surfer[..lanes] {
+        assert!(
+            list.contains(&format!("@820\n{name}[255:0]\n")),
+            "{name} is no text in {list}"
+        );
+    }
+    assert_eq!(commands.matches("item_set_format ASCII\n").count(), lanes, "{commands}");
+    lanes
+}
+
+#[test]
+#[should_panic(expected = "a lane behind signals")]
+fn a_lane_behind_signals_is_found() {
+    let name = |name: &str| format!("@820\n{name}[255:0]\n");
+    lanes_in_front(
+        &(name("lanes.a.link_out") + &name("a.clk_i") + &name("lanes.a.link_in")),
+        "",
+    );
+}
+
 /// How a machine's waves call what is looked at: a word leaves the first node, and comes to the second.
 struct Shown {
     sends: &'static str,
     arrives: &'static str,
+    /// How many lanes both nodes have.
+    lanes: usize,
     clocks: &'static [(&'static str, Grid)],
 }
 
 const CENJU3: Shown = Shown {
     sends: "nic_0.cenju3_nic.tx_valid_o",
     arrives: "nic_1.cenju3_nic.rx_valid_i",
+    lanes: 12,
     clocks: &[
         ("io_clk_i", (40_000, 0)),
         ("net_clk_i", (50_000, 0)),
@@ -148,11 +177,13 @@ const CENJU3: Shown = Shown {
 const AP1000P: Shown = Shown {
     sends: "cell0.ap1000p_cell.tx_valid_o",
     arrives: "cell1.ap1000p_cell.rx_valid_i",
+    lanes: 8,
     clocks: &[("clk_i", (20_000, 0))],
 };
 const DIMMNET1: Shown = Shown {
     sends: "nic_0.dimmnet1_nic.link_tx_valid_o",
     arrives: "nic_1.dimmnet1_nic.link_rx_valid_i",
+    lanes: 12,
     clocks: &[
         ("core_clk_i", (20_000, 0)),
         ("link_clk_i", (16_000, 0)),
@@ -163,6 +194,7 @@ const DIMMNET1: Shown = Shown {
 const EMX: Shown = Shown {
     sends: "pe_0.emx_pe.link_out_valid_o",
     arrives: "pe_1.emx_pe.link_in_valid_i",
+    lanes: 0,
     clocks: &[("clk_i", (80_000, 0))],
 };
 
@@ -212,6 +244,11 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         let commands = fs::read_to_string(stem.with_extension("sucl")).unwrap();
         let (gtkwave, surfer) = (gtkwave_names(&list), surfer_names(&commands));
         assert!(gtkwave.len() > 40 && gtkwave == surfer, "{gtkwave:?}\n{surfer:?}");
+        assert_eq!(
+            lanes_in_front(&list, &commands),
+            shown.lanes,
+            "{scenario}: {list}\n{commands}"
+        );
         for name in gtkwave {
             assert!(
                 fst.contains_key(name),

@@ -90,7 +90,7 @@ pub fn shim(job: &Job, ports: &[Port], generated: &Generated) -> Option<String> 
     let mark = layout_mark(symbol).map(|n| format!("{n}u, ")).concat();
     let offsets: String = ports
         .iter()
-        .map(|p| format!("offsetof({class}___024root, {}), ", p.name))
+        .map(|p| format!("offsetof({class}___024root, {}), ", p.variable))
         .collect();
     let eval = if can_skip_wrapper(&generated.wrapper, class) {
         format!("root->vlSymsp->__Vm_activity = true;\n        {class}___024root___eval(root);")
@@ -403,10 +403,10 @@ fn layout(ports: &[Port], offsets: &[usize]) -> String {
         if offset > end {
             writeln!(fields, "        _pad{end}: ::verilated::Pad<{}>,", offset - end).expect("String");
         }
-        let (kind, way) = if port.output {
-            ("Out", "Output")
-        } else {
-            ("In", "Input")
+        let (kind, way) = match port.output {
+            true if port.is_inside() => ("Out", "Signal inside,"),
+            true => ("Out", "Output"),
+            false => ("In", "Input"),
         };
         let (rust, word, bits) = (field(&port.name), port.word(), port.width);
         let plural = if bits == 1 { "" } else { "s" };
@@ -435,9 +435,10 @@ fn layout(ports: &[Port], offsets: &[usize]) -> String {
 
 /// A unit's functions and ports for the library `verilated`.
 fn info(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
-    let (symbol, top, clocks, count) = (&job.symbol, &job.top, &job.clocks, ports.len());
-    let mut infos = String::new();
+    let (symbol, top, clocks) = (&job.symbol, &job.top, &job.clocks);
+    let (mut infos, mut inside) = (String::new(), String::new());
     for (port, offset) in ports.iter().zip(offsets) {
+        let infos = if port.is_inside() { &mut inside } else { &mut infos };
         writeln!(
             infos,
             "        ::verilated::PortInfo {{ name: {:?}, output: {}, width: {}, offset: {offset}, bytes: {} }},",
@@ -458,6 +459,7 @@ fn info(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
         "    static UNIT: ::verilated::UnitInfo = ::verilated::UnitInfo {{
         top: {top:?},
         ports: &PORTS,
+        signals: &[{inside}],
         clocks: &{clocks:?},
         new: ffi::{symbol}_new,
         root: ffi::{symbol}_root,
@@ -470,7 +472,8 @@ fn info(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
 
     static PORTS: [::verilated::PortInfo; {count}] = [
 {infos}    ];
-"
+",
+        count = ports.iter().filter(|port| !port.is_inside()).count()
     )
 }
 
@@ -532,8 +535,8 @@ pub trait {camel}Unit: ::verilated::Unit<Ports: {camel}Ports> {{
     text
 }
 
-/// A Verilog name that is a word of Rust's is written raw.
-fn field(name: &str) -> String {
+/// A path's signs are `_`, and a Verilog name that is a word of Rust's is written raw.
+pub fn field(name: &str) -> String {
     const WORDS: [&str; 18] = [
         "as", "async", "await", "fn", "in", "impl", "let", "loop", "match", "mod", "move", "mut", "pub", "ref",
         "trait", "type", "use", "where",
@@ -541,7 +544,7 @@ fn field(name: &str) -> String {
     if WORDS.contains(&name) {
         format!("r#{name}")
     } else {
-        name.to_string()
+        name.replace("].", "_").replace(['.', '[', ']'], "_")
     }
 }
 
@@ -576,6 +579,7 @@ pub fn unit_json(job: &Job, ports: &[Port]) -> String {
         .collect();
     let ports: Vec<String> = ports
         .iter()
+        .filter(|p| !p.is_inside())
         .map(|p| {
             format!(
                 "{{\"name\": {:?}, \"output\": {}, \"width\": {}}}",

@@ -28,6 +28,8 @@ pub struct Job {
     pub files: Vec<PathBuf>,
     pub params: Vec<(String, toml::Value)>,
     pub clocks: Vec<String>,
+    /// Paths of signals inside that can be read.
+    public: Vec<String>,
     pub savable: bool,
     arguments: Vec<String>,
     /// The C++ compiler's `-O`.
@@ -45,7 +47,7 @@ pub struct Model {
     pub of: String,
     pub name: String,
     pub module: String,
-    /// Name, and whether it is an output; sorted.
+    /// Name, and whether it is an output; sorted. With the public signals.
     pub ports: Vec<(String, bool)>,
     pub objects: Vec<PathBuf>,
     pub inputs: Vec<PathBuf>,
@@ -291,6 +293,10 @@ impl Job {
         for library in &units.library {
             arguments.extend(["-y".into(), units.path(library).display().to_string()]);
         }
+        if !unit.public.is_empty() {
+            // With all modules in the root, a signal's path is its name there.
+            arguments.extend(["--flatten".into(), public_list(&folder).display().to_string()]);
+        }
         let values = unit.values(&named.set)?;
         arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
         arguments.extend(read.iter().map(|f| f.display().to_string()));
@@ -301,6 +307,7 @@ impl Job {
             files,
             patch,
             clocks: unit.clocks.clone(),
+            public: unit.public.clone(),
             savable,
             module,
             symbol,
@@ -326,16 +333,18 @@ impl Job {
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
+            include_str!("ports.rs"),
             include_str!("mutants.rs"),
             include_str!("coverage.rs"),
             include_str!("twin.rs")
         );
         let twin = self.patch.as_ref().map(|patch| &patch.twin);
         let command = format!(
-            "{} {:?} {:?} {} {twin:?} {own}",
+            "{} {:?} {:?} {:?} {} {twin:?} {own}",
             tools.version(),
             self.arguments,
             self.clocks,
+            self.public,
             self.optimize
         );
         let inputs = match stamp::fresh(&stamp_file, &command) {
@@ -429,6 +438,12 @@ impl Job {
         let generated = self.folder.join("generated");
         fs::create_dir_all(&generated).map_err(|e| Error::io(&generated, e))?;
         self.patch.as_ref().map_or(Ok(()), Patch::write)?;
+        let public = public_list(&self.folder);
+        if !self.public.is_empty() {
+            let name = |path: &String| format!("public_flat_rd -module \"*\" -var \"{}\"\n", signal_name(path));
+            let names: String = self.public.iter().map(name).collect();
+            self.write(&public, &format!("`verilator_config\n{names}"))?;
+        }
         let mut command = tools.verilator();
         command.args(&self.arguments).arg("-Mdir").arg(&generated);
         let output = command.output().map_err(|e| Error::io(tools.root(), e))?;
@@ -441,7 +456,7 @@ impl Job {
         }
         let rule = self.read(&self.generated("__ver.d"))?;
         let mut inputs = stamp::dependencies(&rule);
-        inputs.retain(|path| !path.starts_with(tools.root()));
+        inputs.retain(|path| !path.starts_with(tools.root()) && *path != public);
         if let Some(Patch { file, copy, .. }) = &self.patch {
             let input = inputs.iter_mut().find(|input| *input == copy);
             let unread = || self.fail(format!("`{}` does not use {}", self.top, file.display()));
@@ -450,8 +465,22 @@ impl Job {
         Ok(inputs)
     }
 
+    /// The ports, and behind them the public signals.
     fn ports(&self) -> Result<Vec<ports::Port>, Error> {
-        let ports = ports::parse(&self.read(&self.generated(".h"))?).map_err(|m| self.fail(m))?;
+        let mut ports = ports::parse(&self.read(&self.generated(".h"))?).map_err(|m| self.fail(m))?;
+        if !self.public.is_empty() {
+            let root = self.read(&self.generated("___024root.h"))?;
+            let signals = ports::signals(&root, &self.top, &ports, &self.public);
+            ports.extend(signals.map_err(|m| self.fail(m))?);
+        }
+        let mut fields = BTreeSet::new();
+        if let Some(twice) = ports.iter().find(|port| !fields.insert(emit::field(&port.name))) {
+            let field = emit::field(&twice.name);
+            return Err(self.fail(format!(
+                "`{}` is not the only one to be the field `{field}`",
+                twice.name
+            )));
+        }
         for clock in &self.clocks {
             if !ports.iter().any(|p| p.name == *clock && p.width == 1 && !p.output) {
                 return Err(self.fail(format!("the clock `{clock}` is not an input of one bit")));
@@ -528,6 +557,16 @@ impl Job {
             .map(|c| u32::from_ne_bytes(c.try_into().expect("four bytes")) as usize)
             .collect())
     }
+}
+
+/// The file that tells Verilator of the public signals.
+fn public_list(folder: &Path) -> PathBuf {
+    folder.join("public.vlt")
+}
+
+/// The signal's own name in its path.
+fn signal_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// `FifoW8D4` is `fifo_w8_d4`, and `BufFlits` is `buf_flits`.

@@ -1,9 +1,13 @@
-//! The ports of a model, from the header that Verilator writes for it.
+//! The ports and public signals of a model, from the headers that Verilator writes for it.
 
-/// One port, as Verilator stores it.
+/// One port or public signal, as Verilator stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
+    /// Of a signal, its path below the top.
     pub name: String,
+    /// Its name in the model's root.
+    pub variable: String,
+    /// A signal cannot be set either.
     pub output: bool,
     pub width: usize,
     /// 32-bit words of a port over 64 bits, else 0.
@@ -11,6 +15,11 @@ pub struct Port {
 }
 
 impl Port {
+    /// It is a public signal inside.
+    pub fn is_inside(&self) -> bool {
+        self.name != self.variable
+    }
+
     /// The Rust type of the stored value.
     pub fn word(&self) -> String {
         match self.words {
@@ -58,6 +67,7 @@ pub fn parse(header: &str) -> Result<Vec<Port>, String> {
         let (high, low) = (number().ok_or_else(other)?, number().ok_or_else(other)?);
         let words = number().unwrap_or(0);
         ports.push(Port {
+            variable: name.clone(),
             name,
             output,
             width: high.abs_diff(low) + 1,
@@ -65,4 +75,70 @@ pub fn parse(header: &str) -> Result<Vec<Port>, String> {
         });
     }
     Ok(ports)
+}
+
+/// The signals of these paths below the top, which are no ports of it, from the root's lines such as
+/// `IData/*31:0*/ top__DOT__u__DOT__a_q;` of a flattened model.
+pub fn signals(root: &str, top: &str, ports: &[Port], paths: &[String]) -> Result<Vec<Port>, String> {
+    let inside = format!("{top}__DOT__");
+    let mut all = Vec::new();
+    for line in root.lines() {
+        let Some((kind, variable)) = line.trim().strip_suffix(';').and_then(|line| line.rsplit_once(' ')) else {
+            continue;
+        };
+        if let Some(mangled) = variable.strip_prefix(&inside) {
+            let signs = [("__DOT__", "."), ("__BRA__", "["), ("__KET__", "]"), ("___05F", "_")];
+            let path = signs
+                .iter()
+                .fold(mangled.to_string(), |path, (from, to)| path.replace(from, to));
+            if !ports.iter().any(|port| port.name == path) {
+                all.push((path, kind, variable));
+            }
+        }
+    }
+    let signal = |path: &String| {
+        let Some((_, kind, variable)) = all.iter().find(|(known, ..)| known == path) else {
+            let near = near(path, all.iter().map(|(known, ..)| known.as_str()));
+            return Err(format!("`{top}` has no signal `{path}`{near}"));
+        };
+        let (word, width) = packed(kind).ok_or_else(|| {
+            format!("the signal `{path}` is an array or no vector, and only vectors can be seen from Rust")
+        })?;
+        Ok(Port {
+            name: path.clone(),
+            variable: variable.to_string(),
+            output: true,
+            width,
+            words: if word.starts_with("VlWide") {
+                width.div_ceil(32)
+            } else {
+                0
+            },
+        })
+    };
+    paths.iter().map(signal).collect()
+}
+
+/// The C++ type and the bits of `IData/*31:0*/`.
+fn packed(kind: &str) -> Option<(&str, usize)> {
+    let (word, range) = kind.strip_suffix("*/")?.split_once("/*")?;
+    let (high, low) = range.split_once(':')?;
+    let (high, low): (usize, usize) = (high.parse().ok()?, low.parse().ok()?);
+    let is_vector = ["CData", "SData", "IData", "QData"].contains(&word) || word.starts_with("VlWide<");
+    is_vector.then_some((word, high.abs_diff(low) + 1))
+}
+
+/// Up to three paths that may have been meant: to such a name elsewhere, or with a letter or two other.
+fn near<'a>(path: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let own = path.rsplit('.').next();
+    let distance = |known: &&str| strsim::damerau_levenshtein(path, known);
+    let mut near: Vec<&str> = known
+        .filter(|known| distance(known) <= 2 || own == known.rsplit('.').next())
+        .collect();
+    near.sort_by_key(distance);
+    let names: Vec<String> = near.iter().take(3).map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(": did you mean {}?", names.join(" or ")),
+    }
 }

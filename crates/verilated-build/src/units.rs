@@ -31,6 +31,9 @@ use crate::Error;
 /// clocks = ["clk_i"]
 /// savable = true                 # checkpoints; default false
 /// random = true                  # registers start random, by the context's seed; default: not in group "machine"
+/// public = ["state_q", "u_fifo.count_q"]   # signals inside that can be read, by their paths below the top: as fields
+///                                # `state_q`, `u_fifo_count_q`. It costs some speed: the model keeps all signals of
+///                                # such a name. A netlist in the unit's place must have them, too.
 ///
 /// [[unit.set]]                   # none: one struct `Fifo` with the module's own parameters
 /// name = "FifoW8D4"              # default: the unit's name and each parameter with its value
@@ -114,6 +117,8 @@ pub struct Unit {
     #[serde(default)]
     pub savable: bool,
     pub random: Option<bool>,
+    #[serde(default)]
+    pub public: Vec<String>,
     /// At least one set.
     #[serde(default, rename = "set")]
     pub sets: Vec<Set>,

@@ -64,10 +64,17 @@ struct rt_file final : VerilatedVcdFile {
     }
 };
 
+struct rt_lane final {
+    std::string path;
+    uint32_t text[rt_lane_bytes / 4] = {};
+};
+
 struct rt_wave final {
     rt_file file;
     VerilatedVcdC* vcd;
     VerilatedFstC* fst;
+    std::vector<rt_lane> lanes;
+    uint32_t code = 0;  // of the first lane in the file
 
     explicit rt_wave(bool is_fst)
         : vcd{is_fst ? nullptr : new VerilatedVcdC{&file}}
@@ -129,6 +136,78 @@ thread_local Saver t_saver;
 thread_local Loader t_loader;
 }  // namespace
 
+// What a model's own code does for its signals, for the lanes of a wave.
+namespace {
+constexpr uint32_t lane_words = rt_lane_bytes / 4;
+
+void declare_lane(VerilatedVcd* tracer, uint32_t code, const char* name) {
+    tracer->declWide(code, name, 8 * rt_lane_bytes - 1, 0);
+}
+void declare_lane(VerilatedFst* tracer, uint32_t code, const char* name) {
+    tracer->declWide(code, name, -1, VerilatedTraceSigDirection::NONE, VerilatedTraceSigKind::VAR,
+                     VerilatedTraceSigType::LOGIC, 8 * rt_lane_bytes - 1, 0);
+}
+
+std::vector<std::string> split(const std::string& path) {
+    std::vector<std::string> parts{""};
+    for (const char sign : path) {
+        if (sign == '.') {
+            parts.emplace_back();
+        } else {
+            parts.back() += sign;
+        }
+    }
+    return parts;
+}
+
+template <class Tracer>
+void declare_lanes(void* self, Tracer* tracer, uint32_t code) {
+    auto* const wave = static_cast<rt_wave*>(self);
+    wave->code = code;
+    std::vector<std::string> open;
+    for (const rt_lane& lane : wave->lanes) {
+        std::vector<std::string> scopes = split(lane.path);
+        const std::string name = scopes.back();
+        scopes.pop_back();
+        size_t same = 0;
+        while (same < open.size() && same < scopes.size() && open[same] == scopes[same]) ++same;
+        for (; open.size() > same; open.pop_back()) tracer->popPrefix();
+        for (; open.size() < scopes.size(); open.push_back(scopes[open.size()])) {
+            tracer->pushPrefix(scopes[open.size()].c_str(), VerilatedTracePrefixType::SCOPE_MODULE);
+        }
+        declare_lane(tracer, code, name.c_str());
+        code += lane_words;
+    }
+    for (; !open.empty(); open.pop_back()) tracer->popPrefix();
+}
+
+template <class Buffer>
+void write_all_lanes(void* self, Buffer* buffer) {
+    uint32_t* old = buffer->oldp(static_cast<rt_wave*>(self)->code);
+    for (const rt_lane& lane : static_cast<rt_wave*>(self)->lanes) {
+        buffer->fullWData(old, lane.text, 8 * rt_lane_bytes);
+        old += lane_words;
+    }
+}
+
+template <class Buffer>
+void write_changed_lanes(void* self, Buffer* buffer) {
+    uint32_t* old = buffer->oldp(static_cast<rt_wave*>(self)->code);
+    for (const rt_lane& lane : static_cast<rt_wave*>(self)->lanes) {
+        buffer->chgWData(old, lane.text, 8 * rt_lane_bytes);
+        old += lane_words;
+    }
+}
+
+template <class Tracer>
+void add_lanes(rt_wave* wave, Tracer* tracer) {
+    using Buffer = typename Tracer::Buffer;
+    tracer->addInitCb(&declare_lanes<Tracer>, wave, "lanes", false, lane_words * wave->lanes.size());
+    tracer->addFullCb(&write_all_lanes<Buffer>, 0, wave);
+    tracer->addChgCb(&write_changed_lanes<Buffer>, 0, wave);
+}
+}  // namespace
+
 extern "C" {
 rt_status* rt_thread_status(void) { return &t_status; }
 
@@ -140,8 +219,18 @@ rt_wave* rt_wave_new(int fst) { return new rt_wave{fst != 0}; }
 void* rt_wave_tracer(rt_wave* wave) {
     return wave->fst ? static_cast<void*>(wave->fst) : static_cast<void*>(wave->vcd);
 }
+void rt_wave_lane(rt_wave* wave, const char* path) {
+    wave->lanes.emplace_back();
+    wave->lanes.back().path = path;
+}
+void rt_wave_text(rt_wave* wave, uint32_t lane, const uint8_t* text, uint32_t size) {
+    uint32_t* const words = wave->lanes[lane].text;
+    std::memset(words, 0, rt_lane_bytes);
+    for (uint32_t at = 0; at < size; ++at) words[at / 4] |= uint32_t{text[size - 1 - at]} << 8 * (at % 4);
+}
 int rt_wave_open(rt_wave* wave, const char* path) {
     return wave->with([=](auto* file) {
+        if (!wave->lanes.empty()) add_lanes(wave, file->spTrace());
         file->set_time_unit("1ps");
         file->set_time_resolution("1ps");
         file->open(path);

@@ -20,9 +20,14 @@ rt_context* rt_context_new(int32_t seed, int32_t reset);
 void rt_context_free(rt_context* context);
 void rt_context_set_time(rt_context* context, uint64_t picoseconds);
 
-// A wave file of either format; models are added before it is opened.
+// A wave file of either format; models and lanes are added before it is opened.
 rt_wave* rt_wave_new(int fst);
 void* rt_wave_tracer(rt_wave* wave);
+// A lane shows a text at each time: a vector of so many bytes that viewers show as ASCII, the last sign in byte 0. Its
+// path is its scopes and its name, with dots. Lanes are numbered from 0.
+#define rt_lane_bytes 32
+void rt_wave_lane(rt_wave* wave, const char* path);
+void rt_wave_text(rt_wave* wave, uint32_t lane, const uint8_t* text, uint32_t size);
 int rt_wave_open(rt_wave* wave, const char* path);
 void rt_wave_dump(rt_wave* wave, uint64_t picoseconds);
 void rt_wave_flush(rt_wave* wave);

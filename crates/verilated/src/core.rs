@@ -28,6 +28,8 @@ pub struct PortInfo {
 pub struct UnitInfo {
     pub top: &'static str,
     pub ports: &'static [PortInfo],
+    /// Public signals inside.
+    pub signals: &'static [PortInfo],
     pub clocks: &'static [&'static str],
     pub new: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
     pub root: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
@@ -248,9 +250,19 @@ pub trait Verilated {
         self.core().owner.unit.clocks
     }
 
-    /// A port's value by name as 32-bit words, least significant first; `None` when there is no such port.
+    /// The signals inside that the list of units makes public. Each is named by its path below the top.
+    fn signals(&self) -> &'static [PortInfo] {
+        self.core().owner.unit.signals
+    }
+
+    /// The value of a port, or of a public signal by its path, as 32-bit words, least significant first; `None` when
+    /// there is no such one.
     fn peek(&self, name: &str) -> Option<Vec<u32>> {
-        let port = self.ports().iter().find(|port| port.name == name)?;
+        let port = self
+            .ports()
+            .iter()
+            .chain(self.signals())
+            .find(|port| port.name == name)?;
         let mut words = vec![0u32; port.bytes.div_ceil(4)];
         // SAFETY: the offsets are the model's own. A port narrower than a word fills its low bytes (little-endian,
         // below).

@@ -54,7 +54,13 @@ pub const fn made_by(version: &str) {
     );
 }
 
-#[allow(clippy::all, non_camel_case_types, missing_docs, unsafe_op_in_unsafe_fn)]
+#[allow(
+    clippy::all,
+    non_camel_case_types,
+    non_upper_case_globals,
+    missing_docs,
+    unsafe_op_in_unsafe_fn
+)]
 mod ffi {
     include!(concat!(env!("OUT_DIR"), "/runtime.rs"));
 }

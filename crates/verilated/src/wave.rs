@@ -27,6 +27,9 @@ impl Format {
     }
 }
 
+/// Bytes of a lane's text.
+const LANE_BYTES: usize = ffi::rt_lane_bytes as usize;
+
 /// The variables of a run of `rtl-flow mutants`. Its models have no code for waves.
 const MUTANTS: [&str; 2] = ["VERILATED_MUTANT", "VERILATED_MUTANTS_SEEN"];
 
@@ -37,6 +40,7 @@ pub struct Wave {
     path: PathBuf,
     context: Context,
     last: Option<u64>,
+    lanes: usize,
     // After `raw` is closed: it reads the models.
     _models: Vec<Rc<Owner>>,
 }
@@ -44,6 +48,16 @@ pub struct Wave {
 impl Wave {
     /// Opens a file of the format its name ends in, for instances of one context. Each instance's name is its scope.
     pub fn create(path: impl Into<PathBuf>, instances: &[&dyn Verilated]) -> io::Result<Self> {
+        Self::create_with_lanes(path, instances, &[])
+    }
+
+    /// The same with lanes, each of which shows a [text](Self::set_lane) at each time: vectors of 32 bytes, for viewers
+    /// to show as ASCII. A lane's path is its scopes and its name: `packets.link_out`.
+    pub fn create_with_lanes(
+        path: impl Into<PathBuf>,
+        instances: &[&dyn Verilated],
+        lanes: &[&str],
+    ) -> io::Result<Self> {
         let path = path.into();
         let first = instances
             .first()
@@ -51,6 +65,8 @@ impl Wave {
         let fst = i32::from(Format::of(&path) == Format::Fst);
         let models: Vec<Rc<Owner>> = instances.iter().map(|i| i.core().owner.clone()).collect();
         let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+        let lane_names = lanes.iter().map(|lane| CString::new(*lane));
+        let lane_names = lane_names.collect::<Result<Vec<_>, _>>()?;
         if let Some(without) = models.iter().find(|owner| owner.unit.trace.is_none()) {
             if MUTANTS.iter().any(|name| std::env::var_os(name).is_some()) {
                 File::create(&path)?;
@@ -59,6 +75,7 @@ impl Wave {
                     path,
                     context: first.context().clone(),
                     last: None,
+                    lanes: lanes.len(),
                     _models: Vec::new(),
                 });
             }
@@ -74,6 +91,9 @@ impl Wave {
                 let trace = owner.unit.trace.expect("looked for above");
                 trace(owner.model.as_ptr(), ffi::rt_wave_tracer(raw.as_ptr()), fst);
             }
+            for lane in &lane_names {
+                ffi::rt_wave_lane(raw.as_ptr(), lane.as_ptr());
+            }
             raw
         };
         let wave = Self {
@@ -81,6 +101,7 @@ impl Wave {
             path,
             context: first.context().clone(),
             last: None,
+            lanes: lanes.len(),
             _models: models,
         };
         // SAFETY: not opened yet.
@@ -90,6 +111,31 @@ impl Wave {
                 wave.path.display()
             ))),
             _ => Ok(wave),
+        }
+    }
+
+    /// Lane number `lane`, in the order of its creation, shows this text from the next [dump](Self::dump) on; empty:
+    /// nothing. A text of more than 32 bytes is cut, and ends in `~`; a sign outside ASCII is `?`.
+    ///
+    /// # Panics
+    /// There is no such lane.
+    pub fn set_lane(&mut self, lane: usize, text: &str) {
+        assert!(lane < self.lanes, "lane {lane} of {}", self.lanes);
+        let sign = |sign: char| {
+            if sign.is_ascii_graphic() || sign == ' ' {
+                sign as u8
+            } else {
+                b'?'
+            }
+        };
+        let mut bytes: Vec<u8> = text.chars().map(sign).collect();
+        if bytes.len() > LANE_BYTES {
+            bytes.truncate(LANE_BYTES - 1);
+            bytes.push(b'~');
+        }
+        if let Some(raw) = self.raw {
+            // SAFETY: open, and it has this lane; the text is copied.
+            unsafe { ffi::rt_wave_text(raw.as_ptr(), lane as u32, bytes.as_ptr(), bytes.len() as u32) }
         }
     }
 

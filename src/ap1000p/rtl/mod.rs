@@ -12,6 +12,7 @@ use crate::ap1000p::regs::*;
 use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
+use crate::harness::lane::Terms;
 use crate::harness::machine::{Edges, Hardware, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
 use crate::harness::wave::Probe;
@@ -291,6 +292,14 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Hardware for Cells<C, R> {
     fn forge(&mut self, node: usize, words: &[u64]) -> bool {
         self.cells[node].forge(words);
         true
+    }
+
+    /// Packets of two classes share a link, word by word, and events do not tell of which class they are.
+    fn terms(&self) -> Terms {
+        Terms {
+            links: false,
+            ..Terms::PLAIN
+        }
     }
 
     /// `drained`: packets that the routers had no way for, of all nodes.

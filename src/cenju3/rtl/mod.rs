@@ -6,12 +6,14 @@ use std::collections::VecDeque;
 
 use verilated::{Context, Input as _, Port as _, Verilated};
 
+use super::lanes;
 use super::params::Config;
 use super::window::{RECEIVE_FIFO, register};
 use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
 use crate::harness::host_port::HostPort;
+use crate::harness::lane::{Terms, Way};
 use crate::harness::machine::{Edges, Hardware, NamedClock, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
 use crate::harness::wave::Probe;
@@ -483,6 +485,18 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     fn links(&self, node: usize) -> (bool, bool) {
         let Pe { tx, rx, .. } = &self.pes[node];
         (tx.under_way(), rx.under_way())
+    }
+
+    fn terms(&self) -> Terms {
+        lanes::TERMS
+    }
+
+    fn head(&self, node: usize, way: Way) -> &[u64] {
+        let Pe { tx, rx, .. } = &self.pes[node];
+        match way {
+            Way::Out => tx.head(),
+            Way::In => rx.head(),
+        }
     }
 
     fn gauge(&self, node: usize, name: &str) -> Option<u32> {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::harness::event::EventKind;
+use crate::harness::lane::Way;
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
 
@@ -62,6 +63,14 @@ impl Link {
     /// Whether a packet is leaving, and whether one is coming.
     pub fn under_way(&self) -> (bool, bool) {
         (self.tx.under_way(), self.rx.under_way())
+    }
+
+    /// The first words of the packet that leaves or comes, or did last.
+    pub fn head(&self, way: Way) -> &[u64] {
+        match way {
+            Way::Out => self.tx.head(),
+            Way::In => self.rx.head(),
+        }
     }
 
     pub fn hold(&mut self, held: bool) {

@@ -6,11 +6,13 @@ mod switch;
 
 use verilated::{Context, Input as _, Port as _, Verilated};
 
+use super::lanes;
 use super::params::Config;
 use super::window::CardAccess;
 use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
+use crate::harness::lane::{Terms, Way};
 use crate::harness::machine::{Edges, Hardware, NamedClock, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
 use crate::harness::wave::Probe;
@@ -394,6 +396,14 @@ impl<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit> Hardware for Composed<N, S> {
     fn forge(&mut self, node: usize, words: &[u64]) -> bool {
         self.cards[node].link.forge(words);
         true
+    }
+
+    fn terms(&self) -> Terms {
+        lanes::TERMS
+    }
+
+    fn head(&self, node: usize, way: Way) -> &[u64] {
+        self.cards[node].link.head(way)
     }
 
     fn links(&self, node: usize) -> (bool, bool) {

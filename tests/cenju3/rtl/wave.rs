@@ -51,6 +51,7 @@ fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
         run,
         sends: "nic_0.tx_valid_o",
         written: "nic_1.mem_wr_rsp_valid_i",
+        links: Some(["lanes.nic_0.link_out", "lanes.nic_1.link_in"]),
         clocks: ["nic_0.io_clk_i", "switch_0_0.clk_i"],
         grids: &CLOCKS,
     };

@@ -16,6 +16,8 @@ pub struct Shown {
     pub sends: &'static str,
     /// High when a write of the second node's memory is answered.
     pub written: &'static str,
+    /// The lanes of what leaves the first node, and of what comes to the second; `None`: there are none.
+    pub links: Option<[&'static str; 2]>,
     pub clocks: [&'static str; 2],
     pub grids: &'static [(&'static str, Grid)],
 }
@@ -25,13 +27,82 @@ fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
     before.last().map_or("none", |(_, value)| value)
 }
 
+/// The text of a lane's value.
+fn text(bits: &str) -> String {
+    let byte = |at: usize| u8::from_str_radix(&bits[at..at + 8], 2).expect("bits");
+    let bytes = (0..bits.len()).step_by(8).map(byte);
+    bytes.skip_while(|byte| *byte == 0).map(char::from).collect()
+}
+
+/// Where a lane shows something other than the packets of the events: each from the instant of its first word to that
+/// of its last one, called by its sender and its number.
+fn fault(lane: &[(u64, String)], events: &[Event], node: NodeId) -> Option<String> {
+    let mut packets: Vec<(u64, u64)> = Vec::new();
+    for event in events.iter().filter(|event| event.node == node) {
+        match (event.kind, packets.last_mut()) {
+            (EventKind::TxFirst { .. } | EventKind::RxFirst { .. }, _) => packets.push((event.at.0, 0)),
+            (EventKind::TxLast { .. } | EventKind::RxLast { .. }, Some(last)) => last.1 = event.at.0,
+            _ => {}
+        }
+    }
+    let mut shown: Vec<(u64, String)> = Vec::new();
+    for (at, text) in lane {
+        // What the packet is comes behind its number.
+        let name = text.split(' ').take(3).collect::<Vec<_>>().join(" ");
+        if shown.last().is_none_or(|(_, last)| *last != name) {
+            shown.push((*at, name));
+        }
+    }
+    let mut want = vec![(0, String::new())];
+    for (number, (from, to)) in (1..).zip(packets) {
+        want.extend([(from, format!("PE 0 #{number}")), (to, String::new())]);
+    }
+    // The wave's first instant is its own.
+    let differ = |(shown, want): &(&(u64, String), &(u64, String))| shown != want;
+    let first = shown.iter().zip(&want).skip(1).find(differ);
+    let lengths = (shown.len(), want.len());
+    (first.is_some() || lengths.0 != lengths.1).then(|| format!("{first:?}, {lengths:?}"))
+}
+
+#[test]
+fn a_lane_that_ends_early_or_has_another_number_is_found() {
+    let event = |at, kind| Event {
+        at: Picos(at),
+        node: NodeId(0),
+        kind,
+    };
+    let (first, last) = (EventKind::TxFirst { head: 1 }, EventKind::TxLast { flits: 9 });
+    let events = [event(10, first), event(50, last), event(60, first), event(90, last)];
+    let found = |lane: &[(u64, &str)]| {
+        let lane: Vec<_> = lane.iter().map(|(at, text)| (*at, (*text).to_owned())).collect();
+        fault(&lane, &events, NodeId(0))
+    };
+    let sound = [
+        (5, ""),
+        (10, "PE 0 #1"),
+        (20, "PE 0 #1 Dma 8 B to PE 1"),
+        (50, ""),
+        (60, "PE 0 #2"),
+        (90, ""),
+    ];
+    assert_eq!(found(&sound), None);
+    let broken = |at: usize, with| {
+        let mut lane = sound;
+        lane[at] = with;
+        found(&lane)
+    };
+    assert!(broken(3, (49, "")).is_some() && broken(4, (60, "PE 0 #3")).is_some());
+    assert!(found(&sound[..4]).is_some() && broken(1, (11, "PE 0 #1")).is_some());
+}
+
 impl Shown {
     /// Runs the machine with a wave in each format. The events are those of a run without a wave, the signals are high
     /// at their events, and both formats hold the same.
     pub fn check(&self) {
         let folder = tempfile::tempdir().expect("a folder");
         let plain = (self.run)(&Probe::default());
-        let signals = [&self.clocks[..], &[self.sends, self.written]].concat();
+        let links = self.links.as_ref().map_or(&[][..], |links| &links[..]);
+        let signals = [&self.clocks[..], &[self.sends, self.written], links].concat();
         let (mut shown, mut checked) = (Vec::new(), BTreeMap::new());
         for name in ["run.vcd", "run.fst"] {
             let path = folder.path().join(name);
@@ -40,7 +111,8 @@ impl Shown {
                 from: Picos::ZERO,
                 to: None,
             };
-            same_events(&plain, &(self.run)(&Probe::new(request))).unwrap_or_else(|error| panic!("{error}"));
+            let probe = Probe::new(request).with_lanes();
+            same_events(&plain, &(self.run)(&probe)).unwrap_or_else(|error| panic!("{error}"));
             let found = changes(&path, |name| signals.contains(&name));
             assert_eq!(found.len(), signals.len(), "{:?}", found.keys());
             for event in &plain {
@@ -54,6 +126,13 @@ impl Shown {
                 // An output stands before the edge that takes it; an input is given at the edge.
                 let at_edge = last_before(&found[signal], event.at + Picos(1));
                 assert!(shown_before == "1" || at_edge == "1", "{signal} at {event:?}");
+            }
+            for (link, node) in links.iter().zip([NodeId(0), NodeId(1)]) {
+                let lane: Vec<_> = found[*link].iter().map(|(at, bits)| (*at, text(bits))).collect();
+                let whole = lane.iter().filter(|(_, text)| text.ends_with("B to PE 1"));
+                assert!(whole.count() > 0, "{link}: {lane:?}");
+                let wrong = fault(&lane, &plain, node);
+                assert!(wrong.is_none(), "{link}: {wrong:?} in {lane:?}");
             }
             for clock in self.clocks {
                 let edges = &found[clock];

@@ -363,6 +363,64 @@ fn a_bad_list_is_reported_by_what_is_bad() {
     }
 }
 
+/// A module with a signal of each kind, one of them in a generated instance.
+const NEST: &str = "module other (input logic clk_i, input logic [3:0] a_i, output logic a_o);
+  logic [2:0] state_q;
+  logic [7:0] memory_q[4];
+  logic [99:0] wide_q;
+  for (genvar i = 0; i < 2; i++) begin : gen_leaf
+    leaf u_leaf (.clk_i, .a_i, .a_o());
+  end
+  always_ff @(posedge clk_i) begin
+    state_q <= state_q + a_i[2:0];
+    wide_q <= {wide_q[98:0], a_i[0]};
+    memory_q[a_i[1:0]] <= {5'd0, state_q};
+  end
+  assign a_o = memory_q[0][0] ^ wide_q[99];
+endmodule
+";
+
+#[test]
+fn a_signal_inside_is_shown_by_its_path_and_a_wrong_path_is_refused() {
+    let package = Package::new();
+    package.write("other.sv", NEST);
+    let list = |paths: &str| package.write("units.toml", &format!("{LIST}public = [{paths}]\n"));
+    list(r#""state_q", "wide_q", "gen_leaf[1].u_leaf.a_o""#);
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other"]);
+    assert!(package.rebuilt().is_empty(), "nothing changed");
+    let read = |path| fs::read_to_string(package.folder.path().join(path)).expect("written");
+    let units = read("out/units.rs");
+    for field in [
+        "pub state_q: ::verilated::Out<u8, 3>",
+        "pub wide_q: ::verilated::Out<[u32; 4], 100>",
+        "pub gen_leaf_1_u_leaf_a_o: ::verilated::Out<u8, 4>",
+    ] {
+        assert!(units.contains(field), "no `{field}` in {units}");
+    }
+    assert!(!read("out/units.json").contains("state_q"), "it is no port");
+    for (path, told) in [
+        ("sate_q", "`other` has no signal `sate_q`: did you mean `state_q`?"),
+        (
+            "u_leaf.a_o",
+            "`other` has no signal `u_leaf.a_o`: did you mean `gen_leaf[0].u_leaf.a_o` or `gen_leaf[1].u_leaf.a_o`?",
+        ),
+        ("nothing_like_it", "`other` has no signal `nothing_like_it`"),
+        (
+            "memory_q",
+            "the signal `memory_q` is an array or no vector, and only vectors can be seen from Rust",
+        ),
+        (
+            "state_q\", \"state_q",
+            "`state_q` is not the only one to be the field `state_q`",
+        ),
+    ] {
+        list(&format!("\"{path}\""));
+        assert_eq!(package.errors(), format!("unit `other`: {told}"));
+    }
+    list(r#""wide_q""#);
+    assert_eq!(package.rebuilt(), ["other"], "the names count");
+}
+
 /// Each list names its files from its own folder; the same files from elsewhere are the same.
 #[test]
 fn a_list_of_another_folder_is_part_of_the_list() {

@@ -40,6 +40,32 @@ fn ports_of_every_size_carry_their_values() {
     assert_eq!(narrow >> 24, 0);
 }
 
+#[test]
+fn a_public_signal_inside_is_read_by_field_trait_and_path() {
+    fn counted<U: MixerUnit>() -> u64 {
+        let dut = U::named(&Context::new(), "any");
+        dut.rst_i().set(1);
+        dut.rise(2);
+        dut.rst_i().set(0);
+        (0..3).for_each(|_| dut.rise(2));
+        dut.u_count_count_o().get()
+    }
+    assert_eq!((counted::<Mixer>(), counted::<TwinMixerHalf>()), (3, 3));
+    let dut = Mixer::new(&Context::random(3));
+    let random = dut.unreset_q.get();
+    assert_ne!(random, 0, "it is not reset");
+    dut.load_i.set(1);
+    dut.rise(1);
+    assert_eq!((dut.unreset_q.get(), dut.peek("unreset_q")), (5, Some(vec![5])));
+    assert_eq!(dut.peek("u_count.count_o"), Some(vec![dut.u_count_count_o.get()]));
+    let names: Vec<&str> = dut.signals().iter().map(|signal| signal.name).collect();
+    assert_eq!(names, ["unreset_q", "u_count.count_o"]);
+    assert!(
+        dut.ports().iter().all(|port| !names.contains(&port.name)),
+        "they are no ports"
+    );
+}
+
 /// What any mixer shows after an edge, and the outputs that the edge changed.
 fn any_mixer<U: MixerUnit>() -> (u64, u64, usize, String) {
     let dut = U::named(&Context::new(), "any");

@@ -94,6 +94,57 @@ fn vcd_and_fst_of_two_instances_agree_in_every_signal() {
     assert_eq!(count.len(), 49, "0 in reset, then a change in each of 48 cycles");
 }
 
+/// A lane's changes, as text.
+fn texts(all: &[(String, Vec<(u64, String)>)], lane: &str) -> Vec<(u64, String)> {
+    let text = |bits: &str| -> String {
+        let byte = |at: usize| u8::from_str_radix(&bits[at..at + 8], 2).expect("bits");
+        let bytes = (0..bits.len()).step_by(8).map(byte);
+        bytes.skip_while(|byte| *byte == 0).map(char::from).collect()
+    };
+    let (_, changes) = all.iter().find(|(name, _)| name == lane).expect("a lane");
+    changes.iter().map(|(at, bits)| (*at, text(bits))).collect()
+}
+
+#[test]
+fn a_lane_shows_its_text_in_both_formats() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut files = Vec::new();
+    for name in ["a.vcd", "a.fst"] {
+        let path = folder.path().join(name);
+        let context = Context::new();
+        let dut = Mixer::named(&context, "left");
+        let lanes = ["packets.left.out", "packets.left.in", "packets.right.out"];
+        let mut wave = Wave::create_with_lanes(&path, &[&dut], &lanes).expect("a wave file");
+        let long = "a text of thirty-three signs, so.";
+        for (lane, text) in [(0, ""), (0, "#1 to PE 1"), (1, long), (0, "#2 \u{b5}"), (0, "")] {
+            wave.set_lane(lane, text);
+            dut.a_clk_i.set(1 - dut.a_clk_i.get());
+            dut.eval();
+            wave.dump();
+            context.set_time(context.time() + 5_000);
+        }
+        wave.close().expect("it has room");
+        files.push(changes(&path));
+    }
+    let [vcd, fst] = &files[..] else { unreachable!() };
+    assert_eq!(vcd, fst);
+    let told = |lane| {
+        let texts = texts(fst, lane).into_iter();
+        texts.map(|(at, text)| format!("{at} {text}")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told("packets.left.out"),
+        ["0 ", "5000 #1 to PE 1", "15000 #2 ?", "20000 "]
+    );
+    assert_eq!(
+        told("packets.left.in"),
+        ["0 ", "10000 a text of thirty-three signs, s~"]
+    );
+    assert_eq!(told("packets.right.out"), ["0 "]);
+    let names = fst.iter().filter(|(name, _)| name.starts_with("packets."));
+    assert_eq!(names.count(), 3, "each stands there once");
+}
+
 #[test]
 fn a_restored_instance_goes_on_as_the_straight_run() {
     let context = Context::random(5);

@@ -29,12 +29,12 @@ parameters! {
         "Network link width: 16 bit (sec. 6.1), one flit of the wire format.";
 
     // Packets.
-    packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on [], from [],
+    packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on ["sec3.1"], from [],
         "Maximum body of a packet; the paper says about 512 (sec. 3.1).";
     header_bytes: u32 = 18, "B", 18 ..= 18, Calibrated, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
         "Wire header: 38.6 of 40 MB/s leaves 16 to 20 B; nine flits.";
-    parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Maximum parcel: 128 KB (sec. 3.1).";
-    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [],
+    parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on ["sec3.1"], from [], "Maximum parcel: 128 KB (sec. 3.1).";
+    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on ["sec3.1"], from [],
         "Capacity of a queue in parcel headers (sec. 3.1).";
     message_max: u32 = 512, "B", 512 ..= 512, Design, on [], from [packet_bytes],
         "Maximum message: one packet, so that packets of two senders cannot mix in one buffer.";
@@ -58,10 +58,13 @@ parameters! {
     outstanding: u32 = 4, "bursts", 4 ..= 4, Design, on [], from [], "Memory bursts in flight per direction.";
     fifo_words: u32 = 512, "bus words", 512 ..= 512, Design, on [], from [],
         "Receive FIFO between network and Receiver: 2 KB on the 32-bit bus.";
+    crossing_words: u32 = 16, "bus words", 16 ..= 16, Design, on [], from [],
+        "Clock crossing behind the receive FIFO, before the Receiver: it fills, too, while the Receiver stands.";
     r_thresh: u32 = 352, "bus words", 8 ..= 496, Calibrated,
-        on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits],
-        "Fill of the receive FIFO at which the network stops (register R_THRESH). With the switches' buffers, about \
-         1.6 KB of body wait there. This puts the peak of the not pipelined curve between 6 and 8 KB (sec. 6.3).";
+        on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits, crossing_words],
+        "Fill of the receive FIFO at which the network stops (register R_THRESH). With the crossing and the switches' \
+         buffers, 1.6 KB of body wait there. The peak of the not pipelined curve is between 6 and 8 KB (sec. 6.3), and \
+         the receiving side limits fig. 9, from 280 to 392 words; within that, 352 is our choice.";
 
     // Memory behind the IO bus.
     mem_read_latency: u32 = 14, "io cycles", 0 ..= 1000, Calibrated,
@@ -81,20 +84,27 @@ parameters! {
     // CPU and kernel.
     ext_access: Picos = 1, "us", 0 ..= 100, Calibrated, on ["fig7.pointer_write"], from [],
         "One access of the CPU to a register of the interface (sec. 5.1).";
-    syscall: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig8"], from [],
+    syscall: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig8", "sec5.2"], from [],
         "User call to kernel; back-calculated by the authors (sec. 5.2).";
     check_translate: Picos = 4, "us", 0 ..= 100, Calibrated, on ["sec7.1"], from [syscall],
         "Argument check and address translation: the about 9 us that user-level access saves, minus the system call \
          (sec. 7.1).";
     kernel_send: Picos = 3, "us", 0 ..= 100, Calibrated, on ["fig8"], from [check_translate, ext_access],
         "Kernel entry to Sender start, 8 us, minus check, translation and the pointer write (sec. 5.2).";
+    register_answer: u32 = 3, "io cycles", 3 ..= 25, Design, on [], from [],
+        "The last part of a register access, in which the interface answers. The two reads at the end of an interrupt \
+         handler's time take only this.";
     irq_recognition: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig7.irq", "fig8", "fig11", "fig13"], from [],
         "Interrupt line to recognition by the kernel (sec. 5.1).";
     handler: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig11", "fig13"], from [irq_recognition],
-        "Interrupt handler with its register accesses and the restart, without the requested work. It is the rest of \
-         the 9 us that the authors fitted to their simulation, where the restart takes no time (sec. 6.3).";
+        "Interrupt handler with its register accesses and the restart, without the requested work: it reads and \
+         clears the causes first, and reads the positions of two rings last. It is the rest of the 9 us that the \
+         authors fitted to their simulation, where the restart takes no time (sec. 6.3).";
     receive_kernel: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig8"], from [handler],
         "The rest of the receiving kernel's 8 us for a message (sec. 5.2).";
+    preinval_kernel: Picos = 0, "us", 0 ..= 100, Design, on [], from [handler],
+        "The same for a request for pre-invalidation, with the invalidation: nothing beside it, as in the authors' \
+         simulation, whose delay ends where the invalidation begins (sec. 6.3).";
     copy_rate: f64 = 100, "MB/s", 1 ..= 100000, Design, on [], from [],
         "CPU copy between message buffer and user memory.";
     writeback_rate: f64 = 150, "MB/s", 1 ..= 100000, Design, on [], from [],
@@ -102,7 +112,8 @@ parameters! {
     postinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Calibrated, on ["fig11", "fig12"], from [],
         "CPU invalidation after a DMA, reading the packet headers; the authors' fit (sec. 6.3).";
     preinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Design, on [], from [postinval_rate],
-        "CPU invalidation before a DMA: assumed equal to the rate after a DMA.";
+        "CPU invalidation before a DMA: assumed equal to the rate after a DMA. The paper gives none; \
+         `fig9.preinval_100` and `fig9.preinval_300` show half and one and a half.";
 
     // CJrmwrite.
     cache_line: u32 = 32, "B", 16 ..= 128, Design, on [], from [],
@@ -110,9 +121,11 @@ parameters! {
     chunk_bytes: u32 = 8192, "B", 512 ..= 131072, Paper, on [], from [],
         "Piece into which the user-level library cuts a transfer; the authors used it for fig. 9 (sec. 6.3).";
     piece_bytes: u32 = 512, "B", 512 ..= 131072, Design, on [], from [packet_bytes],
-        "DMA piece that the kernel invalidates while the next is stored: one packet.";
+        "DMA piece that the kernel invalidates while the next is stored: one packet, the least there is. The paper \
+         gives none; `fig9.piece_1024` shows two packets.";
     request_bytes: u32 = 64, "B", 16 ..= 512, Design, on [], from [],
-        "Body of the request message for pre-invalidation.";
+        "Body of the request message for pre-invalidation. The paper gives none; `fig9.request_16` and \
+         `fig9.request_512` show the least and the most.";
     pipelined: bool = 1, "flag", 0 ..= 1, Paper, on [], from [],
         "Post-invalidation overlaps the storing of the next piece (sec. 6.2).";
     user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [],

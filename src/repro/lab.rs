@@ -168,6 +168,14 @@ impl<'a, S: Subject> Lab<'a, S> {
             .expect("an experiment names parameters of the table")
     }
 
+    /// Whether one of these parameters has another value than on the paper's machine.
+    pub fn differs(&self, names: &[&str]) -> bool {
+        let usual = S::Config::paper();
+        names
+            .iter()
+            .any(|name| usual.get(name).is_ok_and(|usual| usual != self.value(name)))
+    }
+
     /// The user's configuration with some parameters changed.
     pub fn with(&self, changes: &[(&str, f64)]) -> S::Config {
         let mut config = self.base.clone();

@@ -164,6 +164,7 @@ pub struct Spec {
     places: Vec<&'static str>,
     depends_on: Vec<&'static str>,
     moves_with: Option<(&'static str, f64)>,
+    leaves: Option<(f64, f64)>,
     reason: Option<&'static str>,
 }
 
@@ -182,6 +183,7 @@ impl Spec {
             places: Vec::new(),
             depends_on: Vec::new(),
             moves_with: None,
+            leaves: None,
             reason: None,
         }
     }
@@ -260,10 +262,21 @@ impl Spec {
         self
     }
 
+    /// Ours at both ends of what the calibration of its parameters leaves open.
+    pub fn leaves(mut self, one: f64, other: f64) -> Spec {
+        self.leaves = Some((one.min(other), one.max(other)));
+        self
+    }
+
     /// Why the row misses its bounds, as far as it does: a limit that is known, shown with the row.
     pub fn known_miss(mut self, reason: &'static str) -> Spec {
         self.reason = Some(reason);
         self
+    }
+
+    /// The same where parameters are `beyond` those for which the row's statement holds.
+    pub fn stops(self, beyond: bool, reason: &'static str) -> Spec {
+        if beyond { self.known_miss(reason) } else { self }
     }
 
     /// Decides a row's kind, in this one place; none for a value without a comparison.
@@ -298,6 +311,7 @@ impl Spec {
             bounds_by: self.bounds.map(|b| b.by),
             formula: self.formula,
             depends_on: self.depends_on,
+            leaves: self.leaves,
             pass,
             reason: self.reason.filter(|_| is_known),
             backend: of.backend,
@@ -338,6 +352,9 @@ pub struct Row {
     /// Null where the row has no number of a source, no bounds and no expected value.
     pub kind: Option<Kind>,
     pub depends_on: Vec<&'static str>,
+    /// Ours at both ends of what the calibration of its parameters leaves open, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<(f64, f64)>,
     /// Null where nothing is checked.
     pub pass: Option<bool>,
     /// Why the row misses its bounds, where that is known; the command does not fail for it.
@@ -384,12 +401,15 @@ impl Row {
             .map_or(String::new(), |d| format!("{:+.1} %", tenths(d)))
     }
 
-    /// `7.12 us`, `464 B`: what is counted, or has no parts in this unit, is a whole number.
+    /// `7.12 us`, `464 B`, `34.83 MB/s (33.73 to 35.59)`: what is counted, or has no parts in this unit, is a whole
+    /// number; behind it what the calibration leaves open.
     pub fn ours_text(&self) -> String {
         let has_parts = matches!(self.unit, "" | "us" | "ns" | "%") || self.unit.contains('/');
         let is_whole = self.ours.fract() == 0.0 && !has_parts;
         let text = if is_whole { stated(self.ours) } else { number(self.ours) };
-        format!("{text} {}", self.unit).trim_end().into()
+        let open = |(low, high)| format!(" ({} to {})", number(low), number(high));
+        let open = self.leaves.map_or(String::new(), open);
+        format!("{}{open}", format!("{text} {}", self.unit).trim_end())
     }
 
     /// `7 us` or `6 to 8 KB`; the value of our formula in brackets; empty without either.
@@ -656,6 +676,8 @@ mod tests {
             ["464 B", "2.50 loads", "1.00 us", "36.00 MB/s", "2.00"]
         );
         assert_eq!([1000.0, 0.8, 34.7, 0.0].map(stated), ["1000", "0.8", "34.7", "0"]);
+        let open = Spec::new("x", "", "MB/s").leaves(35.6, 33.7).measured(34.8, OF, &[]);
+        assert_eq!(open.ours_text(), "34.80 MB/s (33.70 to 35.60)");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod host;
 mod machines;
 mod model;
 mod parameters;
+mod pushed;
 mod random;
 mod repro;
 mod scale;

@@ -6,5 +6,6 @@ mod golden;
 mod host;
 mod model;
 mod parameters;
+mod pushed;
 mod rtl;
 mod traffic;

@@ -180,14 +180,16 @@ pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
     }
 }
 
-/// The time limit of a program: proportionally longer if clock, links or memory are slower than the paper's.
+/// The time limit of a program: proportionally longer if clock, links, memory or refill are slower than the paper's.
 pub fn bound(sim: &Sim) -> Picos {
     let (cell, usual) = (sim.cell(NodeId(0)), Config::paper());
     let config = cell.config();
     let memory = |of: &Config| u64::from(of.mem_read_latency + of.mem_write_latency + 8 * of.mem_overhead);
     let slower = |ours: u64, usual: u64| ours.div_ceil(usual).max(1);
     let link = slower(config.link_cycles().into(), usual.link_cycles().into());
-    let times = slower(config.period.0, usual.period.0) * link.max(slower(memory(config), memory(&usual)));
+    let refill = slower(config.refill_word.0, usual.refill_word.0);
+    let hardware = link.max(slower(memory(config), memory(&usual)));
+    let times = slower(config.period.0, usual.period.0) * hardware.max(refill);
     BOUND * times
 }
 

@@ -382,6 +382,72 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         4,
     );
     row(lab, "c26.large", "table words read for a new page of 256 KB", 1, 1, 5);
+    lab.bounds_by(Origin::Paper);
+    large_pages(lab)
+}
+
+/// Cells of 64 MB: a PUT between the ends of their user memories; then words of 64 pages of 256 KB, and of one more,
+/// which has the place of the first.
+fn large_pages(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const BYTES: u32 = 64 << 20;
+    const PAGE: u32 = 256 << 10;
+    const PLACES: u32 = 64;
+    const WORDS: u32 = 16;
+    let mut sim = lab.boot_with(2, 1, |config| config.mem_bytes = BYTES)?;
+    let layout = Layout::new(&Config {
+        mem_bytes: BYTES,
+        ..lab.config().clone()
+    });
+    let layout = layout.expect("a multiple of 512 KB");
+    let top = Addr(layout.user_end - 4 * WORDS);
+    let numbers: Vec<u32> = (1..=WORDS).collect();
+    sim.cell(node(0)).set_words(top, &numbers);
+    sim.spawn_checked(node(0), async move |cell| {
+        cell.put(node(1), top, WORDS, top, Some(flag(1)), None).await
+    });
+    finish(&mut sim)?;
+    let bad = wrong(&sim.cell(node(1)), top, &numbers);
+    lab.none(
+        "c26.top",
+        "words of a PUT between the ends of two user memories of 64 MB that differ",
+        "words",
+        bad,
+    );
+    let word = |page: u32| Addr(PAGE * page + 0x100);
+    for page in 0..=PLACES {
+        sim.cell(node(0)).set_word(word(page), page + 1);
+    }
+    let (mut reads, mut bad) = (Vec::new(), 0);
+    for page in (0..PLACES).chain(0..PLACES).chain([PLACES, 0]) {
+        sim.backend_mut().take_events();
+        sim.spawn_checked(node(0), async move |cell| {
+            cell.put(node(1), word(page), 1, Addr(0x3_0000), Some(flag(0)), None)
+                .await
+        });
+        finish(&mut sim)?;
+        let events = sim.backend_mut().take_events();
+        let of_tables =
+            |kind| matches!(kind, EventKind::MemRead { addr, .. } if (layout.tables..layout.words).contains(&addr.0));
+        reads.push(events.iter().filter(|e| e.node == node(0) && of_tables(e.kind)).count() as u32);
+        bad += u32::from(sim.cell(node(1)).word(Addr(0x3_0000)) != page + 1);
+    }
+    let second = reads[PLACES as usize..2 * PLACES as usize].iter().sum();
+    lab.none("c26.large_data", "words of these pages that differ", "words", bad);
+    lab.none(
+        "c26.large_kept",
+        "table words read for 64 pages of 256 KB, a second time in turn",
+        "reads",
+        second,
+    );
+    lab.bounds_by(Origin::Ours);
+    lab.check(
+        "c26.large_evicted",
+        "table words read for the first of them again, after the page 64 further",
+        "reads",
+        (1.0, 1.0),
+        reads[2 * PLACES as usize + 1],
+    );
+    lab.bounds_by(Origin::Paper);
     Ok(())
 }
 

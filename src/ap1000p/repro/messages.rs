@@ -3,7 +3,7 @@
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
-use super::lab::{FLAGS, HARDWARE, Lab, MeasureError, finish, flag, node, pattern, settle, wrong};
+use super::lab::{FLAGS, HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern, settle, wrong};
 use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::page::Page;
 use crate::ap1000p::golden::window;
@@ -633,7 +633,41 @@ pub fn c13(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (2.0, 2.0),
         cell.word(flag(0)),
     );
+    let spec = Spec::new(
+        "c13.copy",
+        "a further word of a PUT to the own cell: a fast memory copy",
+        "cycles",
+    );
+    let spec = spec.by_formula(
+        0.0,
+        4.0,
+        "a word read and written over one bus, and as much again for its latency",
+    );
+    let took = copy(&mut sim, 1100)? - copy(&mut sim, 100)?;
+    lab.row(
+        spec.says().depends(&HARDWARE),
+        took.as_us() / 1000.0 / lab.config().period.as_us(),
+    );
     Ok(())
+}
+
+/// Time from the command of a PUT to the own cell until its flag counts.
+fn copy(sim: &mut Sim, words: u32) -> Result<Picos, MeasureError> {
+    const COPIED: u32 = 9;
+    let (start, end) = (sim.now(), Rc::new(Count::new(Picos::ZERO)));
+    let seen = end.clone();
+    sim.cell(node(0)).set_word(flag(COPIED), 0);
+    sim.spawn_checked(node(0), async move |cell| {
+        cell.put(node(0), Addr(0x1000), words, Addr(0x3_0000), Some(flag(COPIED)), None)
+            .await?;
+        let host = cell.host();
+        let counted = |memory: &Memory| memory.read(flag(COPIED), 4) == Some(&1_u32.to_le_bytes());
+        host.watch("the flag of the copy", counted).await;
+        seen.set(host.now());
+        Ok::<_, CommandError>(())
+    });
+    finish(sim)?;
+    Ok(end.get() - start)
 }
 
 pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {

@@ -103,8 +103,9 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, trace: Rc<Trace>) -> Kernel {
+        let answer = config.io_period * u64::from(config.register_answer);
         Kernel {
-            cpu: Cpu::new(host.clone(), REGISTERS, config.ext_access, config.io_period * 3),
+            cpu: Cpu::new(host.clone(), REGISTERS, config.ext_access, answer),
             queues: [SendQueue::new(), SendQueue::new()],
             headers: Ring::new(MESSAGE_HEADERS, regs::MHB_GET),
             dma_headers: Ring::new(DMA_HEADERS, regs::DHB_GET),
@@ -230,9 +231,8 @@ impl Kernel {
         let ready = self.host.now() + self.config.handler.saturating_sub(self.config.ext_access);
         let stat = self.read_now(regs::R_STAT).await;
         self.write_now(regs::R_STAT, stat & CAUSES).await;
-        self.host
-            .delay_until(ready.saturating_sub(self.config.io_period * 6))
-            .await;
+        let two_reads = self.config.io_period * u64::from(2 * self.config.register_answer);
+        self.host.delay_until(ready.saturating_sub(two_reads)).await;
         let message_put = self.read_now(regs::MHB_PUT).await;
         let dma_put = self.read_now(regs::DHB_PUT).await;
         self.host.delay_until(ready).await;
@@ -298,9 +298,13 @@ impl Kernel {
                 self.fault(FaultKind::BadMessage { src, kind: soft[0] });
             }
         }
-        if soft[0] != message::PRE_INVALIDATE || kind != regs::KIND_MSG0 as usize {
-            self.host.delay_until(start + self.config.receive_kernel).await;
-        }
+        let is_request = kind == regs::KIND_MSG0 as usize && soft[0] == message::PRE_INVALIDATE;
+        let least = if is_request {
+            self.config.preinval_kernel
+        } else {
+            self.config.receive_kernel
+        };
+        self.host.delay_until(start + least).await;
         header[0] & regs::PACKET_HEAD_END_MASK != 0
     }
 

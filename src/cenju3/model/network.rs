@@ -15,8 +15,6 @@ const RADIX: usize = 4;
 pub(super) const CHUNK_FLITS: u32 = 16;
 /// Network cycles from the IO clock to the network clock.
 pub(super) const CROSSING_CYCLES: u64 = 3;
-/// Words of the crossing behind the receive FIFO, which fills too while the Receiver stalls.
-const CROSSING_WORDS: u32 = 16;
 
 /// Chunks that wait for a link: data that a Sender has read, or the input of a switch.
 #[derive(Default)]
@@ -60,6 +58,8 @@ pub(super) struct Network {
     /// The link that leads to each buffer.
     feeders: Vec<Option<usize>>,
     pub fifos: Vec<Fifo>,
+    /// Words of the crossing behind each receive FIFO, which fill, too, while the Receiver stalls.
+    crossing: u32,
     /// PEs with a sink in place of their receive side.
     sinks: Vec<bool>,
     /// Packets that left at a port without a PE.
@@ -114,6 +114,7 @@ impl Network {
             links,
             feeders,
             fifos: (0..pes).map(|_| Fifo::default()).collect(),
+            crossing: config.crossing_words,
             sinks: vec![false; pes],
             lost: 0,
         }
@@ -126,7 +127,7 @@ impl Network {
 
     /// Words in the receive FIFO of PE `node`.
     pub fn receive_level(&self, node: usize) -> u32 {
-        self.fifos[node].words.saturating_sub(CROSSING_WORDS)
+        self.fifos[node].words.saturating_sub(self.crossing)
     }
 
     /// The link by which a packet for `dst` leaves a buffer.
@@ -237,7 +238,7 @@ impl ModelMachine {
             End::Buffer(buffer) => self.network.buffers[buffer].flits <= self.config.buf_flits,
             End::Node(node) if self.network.sinks[node] => true,
             End::Node(node) => {
-                let limit = self.nodes[node].threshold + CROSSING_WORDS;
+                let limit = self.nodes[node].threshold + self.network.crossing;
                 self.network.fifos[node].words + self.fifo_words(flits) <= limit
             }
             End::Nobody => true,

@@ -11,11 +11,11 @@ const CLOCKS: [&str; 4] = ["io_period", "io_phase", "net_period", "net_phase"];
 const PACE: [&str; 2] = ["s_gap", "sync_idle"];
 /// The path through the switches.
 pub const PATH: [&str; 3] = ["stages", "sync_cycles", "switch_cycles"];
-const MEMORY: [&str; 3] = ["mem_read_latency", "mem_write_latency", "mem_overhead"];
+pub const MEMORY: [&str; 3] = ["mem_read_latency", "mem_write_latency", "mem_overhead"];
 /// The kernel's work to queue a parcel and start the Sender.
-pub const QUEUE: [&str; 2] = ["ext_access", "copy_rate"];
+pub const QUEUE: [&str; 3] = ["ext_access", "register_answer", "copy_rate"];
 /// The buffers in front of a Receiver that is stopped.
-const HIDE: [&str; 2] = ["r_thresh", "buf_flits"];
+const HIDE: [&str; 3] = ["r_thresh", "crossing_words", "buf_flits"];
 /// The receiving CPU's work after a DMA.
 const AFTER: [&str; 3] = ["irq_recognition", "handler", "postinval_rate"];
 
@@ -59,6 +59,11 @@ pub fn word() -> Vec<&'static str> {
     all(&[&packet(), &kernels, &["user_level", "queue_headers"]])
 }
 
+/// One line by a DMA, from user to user without a kernel.
+pub fn line() -> Vec<&'static str> {
+    all(&[&packet(), &["kernel_send"]])
+}
+
 /// DMA transfers; the Receiver is stopped while the kernel invalidates.
 pub fn stopped() -> Vec<&'static str> {
     let bursts = ["bus_bytes", "burst_beats"];
@@ -90,7 +95,8 @@ const CALL: [&str; 5] = [
 
 /// Successive calls of `CJrmwrite`; the receiving CPU invalidates before and after each.
 pub fn rmwrite() -> Vec<&'static str> {
-    all(&[&stopped(), &CALL, &["preinval_rate", "piece_bytes", "pipelined"]])
+    let before = ["preinval_rate", "preinval_kernel"];
+    all(&[&stopped(), &CALL, &before, &["piece_bytes", "pipelined"]])
 }
 
 /// The same without the receiving PE.

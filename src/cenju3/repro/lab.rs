@@ -22,6 +22,12 @@ pub enum What {
     OneWord,
     /// One word by `CJrmwrite` to PE 1 and back, `rounds` times.
     PingPong { rounds: u32 },
+    /// One line by DMA to PE 1, sent from user level without an end interrupt; a program of PE 1 polls for it.
+    Line,
+    /// A DMA of a packet with an arrival interrupt; then, alone, the longest parcel with an end interrupt.
+    Parcel,
+    /// The longest parcels, queued until each queue refuses one.
+    Fill,
     /// `calls` successive calls of `CJrmwrite`. Without a receiver, PE 1 takes everything at wire speed and its CPU is
     /// idle.
     Rmwrite { bytes: u32, calls: u32, receiver: bool },
@@ -47,7 +53,8 @@ impl Scenario {
     /// Approximate time to simulate it: the longest jobs start first.
     pub fn cost(&self) -> u64 {
         let bytes = match self.what {
-            What::OneWord => 64,
+            What::OneWord | What::Line | What::Fill => 64,
+            What::Parcel => 1 << 17,
             What::PingPong { rounds } => 512 * u64::from(rounds),
             What::Rmwrite { bytes, calls, .. } => u64::from(bytes) * u64::from(calls),
             What::Stream { bytes, transfers, .. } => u64::from(bytes) * u64::from(transfers),

@@ -1,6 +1,6 @@
 //! One scenario on one machine: host programs run, the far end checks the data, and the run's events give the times.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use thiserror::Error;
@@ -84,6 +84,9 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
     let machine = machine(scenario.backend, &config, probe)?;
     match scenario.what {
         What::OneWord => one_word(&mut boot(machine, config, true)?),
+        What::Line => one_line(&mut boot(machine, config, true)?),
+        What::Parcel => parcel(&mut boot(machine, config, true)?),
+        What::Fill => fill(&mut boot(machine, config, true)?),
         What::PingPong { rounds } => ping_pong(&mut boot(machine, config, true)?, rounds),
         What::Rmwrite { bytes, calls, receiver } => {
             let mut sim = boot(machine, config, receiver)?;
@@ -426,6 +429,124 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config
         first_flit: out,
         record,
     }
+}
+
+/// E11: a line from a user program to one that polls for it, by a DMA that interrupts nobody.
+fn one_line(sim: &mut Sim) -> Result<Measurement, MeasureError> {
+    const LINE: u32 = regs::ALIGN_BYTES;
+    let (source, seen) = ((1..=LINE as u8).collect::<Vec<u8>>(), Rc::new(Cell::new(None)));
+    let called = sim.now();
+    sim.pe(FROM).write(Addr(0), &source);
+    sim.spawn_checked(FROM, async |pe| {
+        pe.compute(pe.config().kernel_send).await;
+        let line = Parcel {
+            end: false,
+            ..Parcel::dma(TO, Addr(0), Addr(0), LINE)
+        };
+        pe.send_parcels(Priority::Normal, &[line]).await
+    });
+    let end = seen.clone();
+    sim.spawn(TO, async move |pe| {
+        let there = move |m: &Memory| m.read(Addr(0), LINE as usize) == Some(&source[..]);
+        pe.host().watch("the line", there).await;
+        end.set(Some(pe.now()));
+    });
+    finish(sim, LINE)?;
+    Ok(Measurement {
+        values: vec![("one_way", us_between(Some(called), seen.get()))],
+        ..Measurement::default()
+    })
+}
+
+/// E1: the packets and the interrupts of parcels.
+fn parcel(sim: &mut Sim) -> Result<Measurement, MeasureError> {
+    /// Longer than the kernel needs for the first interrupt.
+    const APART: Picos = Picos::from_ns(1_000_000);
+    let most = sim.pe(FROM).config().parcel_max;
+    let packet = most.min(512);
+    let (user_end, second) = (sim.pe(TO).memory_end(), Rc::new(Cell::new(Picos::ZERO)));
+    if packet + most > user_end {
+        return Err(MeasureError::MemoryTooSmall {
+            bytes: sim.pe(TO).config().mem_bytes,
+            needed: Layout::mem_bytes_for(packet + most),
+        });
+    }
+    let (start, last) = (second.clone(), most - 1);
+    sim.pe(FROM).write(Addr(last), &[1]);
+    sim.pe(TO).write(Addr(packet + last), &[0]);
+    sim.spawn(TO, async move |pe| {
+        let there = move |m: &Memory| m.read(Addr(packet + last), 1) == Some(&[1][..]);
+        pe.host().watch("the last byte", there).await;
+        pe.host().delay(TAIL).await;
+    });
+    sim.spawn_checked(FROM, async move |pe| {
+        let first = Parcel {
+            arrival: true,
+            end: false,
+            ..Parcel::dma(TO, Addr(0), Addr(0), packet)
+        };
+        pe.send_parcels(Priority::Normal, &[first]).await?;
+        pe.sent(Priority::Normal).await;
+        pe.host().delay(APART).await;
+        start.set(pe.now());
+        let whole = Parcel::dma(TO, Addr(0), Addr(packet), most);
+        pe.send_parcels(Priority::Normal, &[whole]).await
+    });
+    finish(sim, packet + most)?;
+    let events = sim.backend_mut().take_events();
+    let (before, after): (Vec<Event>, Vec<Event>) = events.into_iter().partition(|e| e.at < second.get());
+    let raised = |events: &[Event]| -> Vec<Picos> {
+        let is = |e: &&Event| e.node == TO && e.kind == EventKind::Irq { level: true };
+        events.iter().filter(is).map(|e| e.at).collect()
+    };
+    let stored = |events: &[Event]| -> Vec<Picos> {
+        let is = |e: &&Event| matches!(e.kind, EventKind::MemWritten { addr, .. } if e.node == TO && addr.0 < user_end);
+        events.iter().filter(is).map(|e| e.at).collect()
+    };
+    let (arrival, end) = (raised(&before), raised(&after));
+    let first = |e: &&Event| e.node == FROM && matches!(e.kind, EventKind::TxFirst { .. });
+    let packets = after.iter().filter(first).count() as f64;
+    Ok(Measurement {
+        values: vec![
+            ("packets", packets),
+            ("packets_an_interrupt", packets / end.len() as f64),
+            (
+                "arrival",
+                us_between(arrival.first().copied(), stored(&before).first().copied()),
+            ),
+            ("end", us_between(stored(&after).last().copied(), end.first().copied())),
+        ],
+        ..Measurement::default()
+    })
+}
+
+/// E1: the headers that each queue takes, and the bytes of both queues.
+fn fill(sim: &mut Sim) -> Result<Measurement, MeasureError> {
+    let taken = Rc::new(Cell::new([0; 2]));
+    let counts = taken.clone();
+    sim.spawn(FROM, async move |pe| {
+        let parcel = Parcel::dma(TO, Addr(0), Addr(0), pe.config().parcel_max);
+        let mut taken = [0; 2];
+        for (priority, count) in [Priority::High, Priority::Normal].into_iter().zip(&mut taken) {
+            // At once, before the Sender has sent one of them.
+            let mut parcels = vec![parcel; 256];
+            while pe.send_parcels(priority, &parcels).await.is_err() {
+                parcels.pop();
+            }
+            *count = parcels.len() as u32;
+        }
+        counts.set(taken);
+    });
+    finish(sim, 0)?;
+    let [high, normal] = taken.get();
+    let bytes = u64::from(high + normal) * u64::from(sim.pe(FROM).config().parcel_max);
+    Ok(Measurement {
+        values: vec![
+            ("headers", high.min(normal).into()),
+            ("queued", bytes as f64 / f64::from(1 << 20)),
+        ],
+        ..Measurement::default()
+    })
 }
 
 /// E3: a word there and back between two user programs that poll for it.

@@ -1,9 +1,12 @@
-//! The experiments of the Cenju-3 paper: E2 to E12, each on verilated RTL and on the timed golden model.
+//! The experiments of the Cenju-3 paper, each on verilated RTL and on the timed golden model: E1 to E12 are the
+//! paper's, E13 shows what their calibration leaves open.
 
+mod calibration;
 mod depends;
 mod lab;
 mod latency;
 mod measure;
+mod structure;
 mod sweeps;
 mod throughput;
 
@@ -18,6 +21,7 @@ pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-P
 type Run = fn(&mut Lab<'_>);
 
 const ENTRIES: &[Entry<Run>] = &[
+    entry("E1", "Figs. 3, 4", "Parcels, packets and interrupts", structure::e1),
     entry("E2", "Fig. 7", "Latency of the hardware", latency::e2),
     entry("E3", "Fig. 8", "Latency of CJrmwrite", latency::e3),
     entry("E4", "Fig. 9", "Throughput of CJrmwrite", throughput::e4),
@@ -53,5 +57,11 @@ const ENTRIES: &[Entry<Run>] = &[
         "section 7.2",
         "A fast machine with the paper's memory",
         throughput::e12,
+    ),
+    entry(
+        "E13",
+        "Figs. 9, 11, 14",
+        "What the calibration leaves open",
+        calibration::e13,
     ),
 ];

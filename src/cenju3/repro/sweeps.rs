@@ -2,7 +2,7 @@
 
 use super::depends::{all, but, stopped};
 use super::lab::{AtEnd, Lab};
-use super::throughput::stream;
+use super::throughput::{stream, transfer};
 use crate::repro::row::Spec;
 use crate::repro::{Curve, OVER_SIZES, Plot, THROUGHPUT, greatest, least};
 
@@ -46,6 +46,30 @@ fn peak(sweep: &Sweep) -> f64 {
     sweep.curve.at(sweep.curve.argmax())
 }
 
+/// The rate that the authors fitted, on a network and a Sender that are faster.
+fn receiver_alone(lab: &mut Lab<'_>) {
+    let fast = lab.with(&[("net_period", 20.0), ("s_gap", 0.0), ("sync_idle", 0.0)]);
+    let alone = lab.measure(&fast, transfer(32 * 1024)).get("steady_rate");
+    lab.row(
+        Spec::new(
+            "fig12.receiver",
+            "the Receiver's own rate, behind a fast network",
+            "MB/s",
+        )
+        .paper(48.0)
+        .within(47.5, 48.5)
+        .depends(&[
+            "packet_bytes",
+            "header_bytes",
+            "io_period",
+            "bus_bytes",
+            "burst_beats",
+            "mem_overhead",
+        ]),
+        alone,
+    );
+}
+
 /// Fig. 12. Rates of network, Receiver and invalidation, varied one by one. The network's clock sets its rate; the
 /// cycles that the bus is taken after each burst set the Receiver's.
 pub fn e8(lab: &mut Lab<'_>) {
@@ -56,6 +80,7 @@ pub fn e8(lab: &mut Lab<'_>) {
     let fast_receiver = sweep(lab, "Receiver 59", &[("mem_overhead", 5.0)]);
     let slow_inval = sweep(lab, "invalidation 100", &[("postinval_rate", 100.0)]);
     let fast_inval = sweep(lab, "invalidation 300", &[("postinval_rate", 300.0)]);
+    receiver_alone(lab);
     let net = change(&slow_net, &fast_net);
     let receiver = change(&slow_receiver, &fast_receiver);
     let inval = change(&slow_inval, &fast_inval);

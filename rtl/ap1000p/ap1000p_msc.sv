@@ -366,7 +366,7 @@ module ap1000p_msc #(
   // ------------------------------------------------------------------------------------------------------------ queues
   logic [1:0] queued_valid, queued_ready, queued_end;
   logic [1:0][31:0] queued_data;
-  logic [4:0] unused_queue;
+  logic [4:0] queued_queue, queue_hold, queue_settle, queue_back;
   ap1000p_queues #(
       .DataW(32),
       .HardwareRefill(HardwareRefill)
@@ -402,9 +402,12 @@ module ap1000p_msc #(
       .direct_index_i(direct_index),
       .direct_end_i(direct_end),
       .direct_data_i(direct_data),
+      .hold_i(queue_hold),
+      .settle_i(queue_settle),
+      .back_i(queue_back),
       .out_valid_o(queued_valid),
       .out_ready_i(queued_ready),
-      .out_queue_o(unused_queue),
+      .out_queue_o(queued_queue),
       .out_end_o(queued_end),
       .out_data_o(queued_data),
       .mem_wr_cmd_valid_o(write_o.cmd_valid[ap1000p_vbus_pkg::MemQueues]),
@@ -434,6 +437,7 @@ module ap1000p_msc #(
   logic [Units-1:0] lookup_valid, lookup_ready, lookup_rsp_valid, lookup_rsp_ready;
   logic [Units-1:0][ap1000p_vbus_pkg::LookupW-1:0] lookup;
   logic [1:0] send_ready, send_end, send_more, flag_valid, flag_ready, flag_system;
+  logic [4:0] send_queue, settle, lost_head;  // as the queues are numbered
   logic [1:0] sent_valid, sent_ready, sent_local, sent_last;
   logic [1:0][11:0] flag_context;
   logic [1:0][31:0] send_data, flag_addr, sent_data;
@@ -442,16 +446,16 @@ module ap1000p_msc #(
 
   // A reply's words come from a block RAM late in the cycle; a request's pass the register of `u_broadcast`.
   skid #(
-      .W(33)
+      .W(35)
   ) u_replies (
       .clk_i,
       .rst_i,
       .in_valid_i (queued_valid[1]),
       .in_ready_o (queued_ready[1]),
-      .in_data_i  ({queued_end[1], queued_data[1]}),
+      .in_data_i  ({queued_queue[4:3], queued_end[1], queued_data[1]}),
       .out_valid_o(send_valid[1]),
       .out_ready_i(send_ready[1]),
-      .out_data_o ({send_end[1], send_data[1]})
+      .out_data_o ({send_queue[4:3], send_end[1], send_data[1]})
   );
   assign send_more[1] = 1'b0;
 
@@ -464,10 +468,12 @@ module ap1000p_msc #(
       .last_x_i(last[0][CoordW-1:0]),
       .in_valid_i(queued_valid[0]),
       .in_ready_o(queued_ready[0]),
+      .in_queue_i(queued_queue[2:0]),
       .in_end_i(queued_end[0]),
       .in_data_i(queued_data[0]),
       .out_valid_o(send_valid[0]),
       .out_ready_i(send_ready[0]),
+      .out_queue_o(send_queue[2:0]),
       .out_end_o(send_end[0]),
       .out_more_o(send_more[0]),
       .out_data_o(send_data[0])
@@ -475,10 +481,40 @@ module ap1000p_msc #(
 
   for (genvar c = 0; c < 2; c++) begin : gen_send
     localparam int Client = ap1000p_vbus_pkg::MemClass + c;
+    localparam int First = c == 0 ? 0 : 3;  // of the queues of the class
+    localparam int Queues = c == 0 ? 3 : 2;
     ap1000p_vbus_pkg::lookup_t source;
+    logic own, own_retry, own_abort, why_system;
+    logic [ 2:0] why_reason;
+    logic [11:0] why_context;
+    logic [31:0] why_addr;
     assign source.write = 1'b0;
     assign lookup[Send+c] = source;
-    assign {fault_context[Send+c], fault_addr[Send+c], fault_write[Send+c], fault_system[Send+c]} = source;
+    assign fault_write[Send+c] = 1'b0;
+    ap1000p_aside #(
+        .Queues(Queues)
+    ) u_aside (
+        .clk_i,
+        .rst_i,
+        .back_i(queue_back[First+:Queues]),
+        .settle_i(settle[First+:Queues]),
+        .hold_o(queue_hold[First+:Queues]),
+        .lost_o(lost_head[First+:Queues]),
+        .own_i(own),
+        .own_retry_o(own_retry),
+        .own_abort_o(own_abort),
+        .why_reason_i(why_reason),
+        .why_context_i(why_context),
+        .why_system_i(why_system),
+        .why_addr_i(why_addr),
+        .fault_valid_o(fault[Send+c]),
+        .fault_reason_o(fault_reason[Send+c]),
+        .fault_context_o(fault_context[Send+c]),
+        .fault_system_o(fault_system[Send+c]),
+        .fault_addr_o(fault_addr[Send+c]),
+        .retry_i(retry[Send+c]),
+        .abort_i(abort[Send+c])
+    );
     ap1000p_send #(
         .Reply (c == 1),
         .CoordW(CoordW)
@@ -494,9 +530,13 @@ module ap1000p_msc #(
         .last_y_i(last[1][CoordW-1:0]),
         .in_valid_i(send_valid[c]),
         .in_ready_o(send_ready[c]),
+        .in_queue_i(send_queue[First+:Queues]),
         .in_end_i(send_end[c]),
         .in_more_i(send_more[c]),
         .in_data_i(send_data[c]),
+        .lost_i(lost_head[First+:Queues]),
+        .settle_o(settle[First+:Queues]),
+        .back_o(queue_back[First+:Queues]),
         .req_valid_o(lookup_valid[Send+c]),
         .req_ready_i(lookup_ready[Send+c]),
         .req_context_o(source.context_id),
@@ -507,10 +547,13 @@ module ap1000p_msc #(
         .rsp_addr_i(lookup_i.addr[ap1000p_vbus_pkg::SideSend]),
         .rsp_fault_i(lookup_i.fault[ap1000p_vbus_pkg::SideSend]),
         .forget_i(forget),
-        .fault_valid_o(fault[Send+c]),
-        .fault_reason_o(fault_reason[Send+c]),
-        .retry_i(retry[Send+c]),
-        .abort_i(abort[Send+c]),
+        .fault_valid_o(own),
+        .why_reason_o(why_reason),
+        .why_context_o(why_context),
+        .why_system_o(why_system),
+        .why_addr_o(why_addr),
+        .retry_i(own_retry),
+        .abort_i(own_abort),
         .mem_cmd_valid_o(read_o.cmd_valid[Client]),
         .mem_cmd_ready_i(read_i.cmd_ready[Client]),
         .mem_cmd_addr_o(read_o.cmd_addr[Client]),
@@ -540,6 +583,9 @@ module ap1000p_msc #(
         .out_data_o(sent_data[c])
     );
   end
+
+  // Messages of remote accesses have no data in memory: none comes back.
+  assign queue_settle = settle | 5'd1 << ap1000p_pkg::QueueAccess | 5'd1 << ap1000p_pkg::QueueRemoteReply;
 
   // Both send controllers read communication registers as one source.
   assign {creg_o.write[ap1000p_vbus_pkg::CregSend], creg_o.data[ap1000p_vbus_pkg::CregSend]} = '0;

@@ -10,9 +10,14 @@
 // Out        valid/ready stream {queue one-hot, end, word}: whole messages. `ap1000p_queue_arbiter` selects one in the
 //            cycle before the last word of the one before is offered, or later, when there is one. A message is in when
 //            its last word is.
+// Back       `back_i` of a queue, a pulse: its message that was selected last is to be read again. It keeps its words,
+//            and the queue is not selected, until then or until `settle_i`: that message will not come back. Both come
+//            when all of it has been taken. With `settle_i` always high none comes back, and none is waited for.
+// Hold       `hold_i` of a queue: it is not selected.
 // Latency    3 cycles from a message's last word put to its first offered. 1 word per cycle, no bubble between
 //            messages.
-// Full       `full_o`: the queue holds all its words, or all but one. It always holds a whole message then.
+// Full       `full_o`: the queue holds all its words, or all but one. It always holds a whole message then, selected or
+//            not.
 // Reset      empties it.
 // more_o     the queue has a message that is not being read.
 // Source     queues in a RAM of 256 words: the machine's Linux port. A RAM for each class, so that none waits for the
@@ -36,6 +41,9 @@ module ap1000p_queue_ram #(
     input logic [31:0] put_data_i,
     input logic put_doubt_i,
     input logic [N-1:0] forget_i,
+    input logic [N-1:0] hold_i,
+    input logic [N-1:0] settle_i,
+    input logic [N-1:0] back_i,
     output logic broken_o,
     output logic [N-1:0] full_o,
     output logic [N-1:0] more_o,
@@ -101,6 +109,7 @@ module ap1000p_queue_ram #(
   // ------------------------------------------------------------------------------------------------------------ reader
   logic run_q, fetch, ends, choose;
   logic [N-1:0] sel_q, pick, more_q, forgotten;
+  logic [N-1:0] unsure_q;  // the message selected last may come back
   logic [7:0] addr_q, addr_pick, addr_next;
 
   assign fetch  = run_q && (!out_valid_o || out_ready_i);
@@ -112,7 +121,7 @@ module ap1000p_queue_ram #(
   ) u_queue_arbiter (
       .clk_i,
       .rst_i,
-      .more_i(more_q),
+      .more_i(more_q & ~hold_i & ~unsure_q),
       .take_i(choose),
       .pick_o(pick)
   );
@@ -132,7 +141,8 @@ module ap1000p_queue_ram #(
     localparam bit [7:0] Mask = Size - 8'd1;
     logic full_q, put, in, out;
     logic [7:0] next, rd_next, level;
-    logic [7:0] count_q;  // whole messages that are not being read
+    logic [7:0] begin_q;  // position of the message selected last
+    logic [7:0] count_q;  // whole messages that are not being read, with those that came back
 
     assign next = whole_q[q] + 8'(open_q[q]);
     assign whole_addr[q] = (whole_q[q] & Mask) | Base;
@@ -140,7 +150,7 @@ module ap1000p_queue_ram #(
     // The queue being read is a word further when this matters.
     assign rd_next = rd_q[q] + 8'(sel_q[q]);
     assign rd_addr[q] = (rd_next & Mask) | Base;
-    assign level = next - rd_q[q];
+    assign level = next - (unsure_q[q] ? begin_q : rd_q[q]);
     assign full_o[q] = full_q;
     assign put = put_valid_i && put_queue_i[q];
     assign in = put && fits && put_end_i;
@@ -149,20 +159,24 @@ module ap1000p_queue_ram #(
 
     always_ff @(posedge clk_i) begin
       if (put) number_q[q] <= put_number_i;
+      if (out) begin_q <= rd_next;
       if (rst_i) begin
         whole_q[q] <= '0;
         open_q[q] <= '0;
         rd_q[q] <= '0;
         count_q <= '0;
         more_q[q] <= 1'b0;
+        unsure_q[q] <= 1'b0;
         full_q <= 1'b0;
       end else begin
         if (put) open_q[q] <= (!fits || put_end_i) ? '0 : 5'(put_index_i) + 5'd1;
         else if (forget_i[q]) open_q[q] <= '0;
         if (in) whole_q[q] <= (first ? whole_q[q] : next) + 8'd1;
-        if (fetch && sel_q[q]) rd_q[q] <= rd_next;
-        if (in != out) count_q <= count_q + (out ? '1 : 8'd1);
-        more_q[q] <= in || count_q[7:1] != '0 || (more_q[q] && !out);
+        if (back_i[q]) rd_q[q] <= begin_q;
+        else if (fetch && sel_q[q]) rd_q[q] <= rd_next;
+        count_q <= count_q + 8'(in) + 8'(back_i[q]) - 8'(out);
+        more_q[q] <= in || back_i[q] || count_q[7:1] != '0 || (more_q[q] && !out);
+        unsure_q[q] <= out ? !settle_i[q] : unsure_q[q] && !settle_i[q] && !back_i[q];
         full_q <= level >= Size - 8'd1;
       end
     end
@@ -205,7 +219,7 @@ module ap1000p_queue_ram #(
   end
 
   assign more_o = more_q;
-  assign busy_o = run_q || out_valid_o || more_q != '0 || broken_o;
+  assign busy_o = run_q || out_valid_o || more_q != '0 || unsure_q != '0 || broken_o;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
@@ -214,6 +228,7 @@ module ap1000p_queue_ram #(
       assert (!put_valid_i || (put_queue_i & full_o) == '0);
       assert (!put_valid_i || (put_queue_i & forget_i) == '0);
       assert ((sel_q & (sel_q - N'(1))) == '0);
+      assert ((back_i & ~unsure_q) == '0 && (back_i & sel_q) == '0);
     end
   end
 `endif

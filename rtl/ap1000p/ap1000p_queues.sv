@@ -10,6 +10,8 @@
 //            for one of the other class.
 // Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes
 //            first: `ap1000p_queue_arbiter`.
+// Aside      by queue: `hold_i`, `back_i` and `settle_i`, see ap1000p_queue_ram. A message that came back is the next
+//            one of its queue; other queues pass it.
 // Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it
 //            has none there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by
 //            the queues.
@@ -85,6 +87,9 @@ module ap1000p_queues #(
     input logic [3:0] direct_index_i,
     input logic direct_end_i,
     input logic [31:0] direct_data_i,
+    input logic [4:0] hold_i,
+    input logic [4:0] settle_i,
+    input logic [4:0] back_i,
     output logic [1:0] out_valid_o,
     input logic [1:0] out_ready_i,
     output logic [4:0] out_queue_o,
@@ -245,6 +250,9 @@ module ap1000p_queues #(
       .put_data_i(word),
       .put_doubt_i(doubt),
       .forget_i({forget[2], forget[0], forget[1]}),
+      .hold_i({hold_i[2], hold_i[0], hold_i[1]}),
+      .settle_i({settle_i[2], settle_i[0], settle_i[1]}),
+      .back_i({back_i[2], back_i[0], back_i[1]}),
       .broken_o(broken[0]),
       .full_o({full[2], full[0], full[1]}),
       .more_o({more[2], more[0], more[1]}),
@@ -271,6 +279,9 @@ module ap1000p_queues #(
       .put_data_i(word),
       .put_doubt_i(doubt),
       .forget_i(forget[4:3]),
+      .hold_i(hold_i[4:3]),
+      .settle_i(settle_i[4:3]),
+      .back_i(back_i[4:3]),
       .broken_o(broken[1]),
       .full_o(full[4:3]),
       .more_o(more[4:3]),

@@ -31,12 +31,13 @@ rules!(
 #[derive(Debug)]
 struct In {
     columns: u8,
-    word: Option<Word>,
+    /// A word of this queue.
+    word: Option<(Word, u8)>,
     ready: bool,
 }
 
-/// A word, and whether its message comes once more.
-type Part = (Word, bool);
+/// A word, its queue, and whether its message comes once more.
+type Part = (Word, u8, bool);
 
 #[derive(Debug, PartialEq)]
 struct Out {
@@ -46,12 +47,14 @@ struct Out {
 }
 
 fn set(dut: &impl Ap1000pBroadcastPorts, inputs: &In) {
-    let word = inputs.word.unwrap_or(Word {
+    let junk = Word {
         data: 0xdead_beef,
         end: true,
-    });
+    };
+    let (word, queue) = inputs.word.unwrap_or((junk, 7));
     dut.last_x_i().set((inputs.columns - 1).into());
     dut.in_valid_i().set_bool(inputs.word.is_some());
+    dut.in_queue_i().set(queue.into());
     dut.in_end_i().set_bool(word.end);
     dut.in_data_i().set(word.data.into());
     dut.out_ready_i().set_bool(inputs.ready);
@@ -65,7 +68,7 @@ fn seen(dut: &impl Ap1000pBroadcastPorts) -> Out {
     let valid = dut.out_valid_o().is_set();
     Out {
         ready: dut.in_ready_o().is_set(),
-        part: valid.then(|| (word(), dut.out_more_o().is_set())),
+        part: valid.then(|| (word(), dut.out_queue_o().get() as u8, dut.out_more_o().is_set())),
         busy: dut.busy_o().is_set(),
     }
 }
@@ -80,7 +83,9 @@ fn broadcast<U: Ap1000pBroadcastUnit + 'static>() -> Broadcast {
 struct Env<'a> {
     bench: Bench<'a, In, Out>,
     columns: u8,
-    source: Source<Word>,
+    source: Source<(Word, u8)>,
+    /// Messages given.
+    given: u32,
     sink: Sink<Part>,
     due: VecDeque<Part>,
     /// The unit has the first words of a message, and not its last.
@@ -94,6 +99,7 @@ impl<'a> Env<'a> {
             columns,
             source: Source::new([], run.pacer(gaps.at_source(), "source")),
             sink: Sink::new(run.pacer(gaps.at_sink(), "sink")),
+            given: 0,
             due: VecDeque::new(),
             midway: false,
         };
@@ -119,11 +125,16 @@ impl<'a> Env<'a> {
     }
 
     fn give(&mut self, words: &[u32]) {
-        message(words).into_iter().for_each(|word| self.source.push(word));
+        let queue = 1 << (self.given % 3);
+        self.given += 1;
+        message(words)
+            .into_iter()
+            .for_each(|word| self.source.push((word, queue)));
         let parts = spread(words, self.columns);
         for (i, part) in parts.iter().enumerate() {
             let more = i + 1 < parts.len();
-            self.due.extend(message(part).into_iter().map(|word| (word, more)));
+            self.due
+                .extend(message(part).into_iter().map(|word| (word, queue, more)));
         }
     }
 
@@ -142,7 +153,7 @@ impl<'a> Env<'a> {
         Rule::Rest.holds(seen.busy || (seen.part.is_none() && !self.midway), || {
             "not busy, with a word on offer or within a message".into()
         })?;
-        if let Some(word) = self.source.step(seen.ready) {
+        if let Some((word, _)) = self.source.step(seen.ready) {
             self.midway = !word.end;
         }
         let Some(part) = self.sink.step(seen.part)? else {
@@ -250,6 +261,8 @@ fn each_twin_is_caught() {
             (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastMore>(), cases)),
             // The last column gets none.
             (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastColumns>(), cases)),
+            // A copy is of the queue of the message behind it.
+            (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastQueue>(), cases)),
             (Rate, &[], &|cases| checks(&broadcast::<TwinBroadcastBubble>(), cases)),
             (Hang, &[], &|cases| checks(&broadcast::<TwinBroadcastStuck>(), cases)),
             (Path, &[], &|cases| checks(&broadcast::<TwinBroadcastPath>(), cases)),

@@ -2,6 +2,7 @@
 
 mod access;
 mod acks;
+mod aside;
 mod bif;
 mod broadcast;
 mod campaign;

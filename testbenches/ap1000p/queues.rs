@@ -41,6 +41,8 @@ rules!(
     Protocol
     /// No output follows an input within the cycle.
     Path
+    /// A queue that is held gives nothing, nor one whose last message may come back.
+    Returns
     /// A word per cycle in, and out of each class.
     Rate
     /// Three cycles from the last word of a message in to its first word out.
@@ -118,6 +120,21 @@ fn follows(queues: &Queues, starts: &[Start], plan: Plan, count: usize, cases: &
         Rule::Reported.holds(!spills || bench.model.spilled() > 0, || {
             "no word was spilled: the case shows nothing".into()
         })
+    });
+}
+
+/// Messages come back, and their queues are held. They come again, in order; those of other queues pass.
+fn returns(queues: &Queues, plan: Plan, cases: &mut Cases) {
+    let params = format!("{} returns {:?} {:?}", queues.dut.name, plan.gaps, plan.region);
+    cases.from_each(&Start::RANDOM, params, |run| {
+        let mut bench = Bench::new(run, queues, plan)?;
+        bench.let_return(run.rng("senders"));
+        for queue in Queue::ALL {
+            bench.write_all(queue, &messages(&mut run.rng(&format!("{queue:?}")), queue, 120));
+        }
+        bench.finish(400_000)?;
+        assert!(bench.backs > 30, "{} messages came back", bench.backs);
+        Ok(())
     });
 }
 
@@ -861,6 +878,16 @@ fn checks(queues: &Queues, cases: &mut Cases) {
     region_gone(queues, cases);
 }
 
+/// With and without a region, for quick and slow neighbours.
+fn all_returns(queues: &Queues, cases: &mut Cases) {
+    for region in [REGION, NO_REGION] {
+        for gaps in [Gaps::None, Gaps::Both, Gaps::Sink] {
+            let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
+            returns(queues, Plan { gaps, timing, region }, cases);
+        }
+    }
+}
+
 fn wide() -> Queues {
     queues::<Ap1000pQueues>(Refill::Hardware)
 }
@@ -899,6 +926,11 @@ fn follow_the_order_of_the_queues() {
         lockstep(&wide(), NO_REGION, 150, cases);
         lockstep(&software(), NO_REGION, 150, cases);
     });
+}
+
+#[test]
+fn messages_come_back() {
+    pass(this_test!(), |cases| all_returns(&wide(), cases));
 }
 
 #[test]
@@ -1083,6 +1115,20 @@ fn each_twin_is_caught() {
                 &[Hang, Order, Choice, Rate, Latency, Reported, Full],
                 &of::<TwinQueuesEarly>,
             ),
+            // A message that comes back begins in its middle; its place is free meanwhile.
+            (Order, &[Hang, Early, Whole], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackAmid>(), cases)
+            }),
+            (Order, &[Hang, Early], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackOver>(), cases)
+            }),
+            // Nothing waits for a judgement, or for the end of a hold.
+            (Returns, &[Order], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackSoon>(), cases)
+            }),
+            (Returns, &[], &|cases| {
+                all_returns(&hardware::<TwinQueuesBackHeld>(), cases)
+            }),
             // Users go before the system.
             (Choice, &[], &of::<TwinQueuesChoice>),
             // Any number of messages may pass over one.

@@ -72,6 +72,15 @@ impl Space {
         }
     }
 
+    /// The result of the lookup of a word's address to be read.
+    pub fn looks_up(&self, owner: AddressSpace, addr: u32) -> Result<u32, u8> {
+        let write = false;
+        match addr.is_multiple_of(4) {
+            true => self.lookup(Request { owner, addr, write }),
+            false => Err(FAULT_ALIGN as u8),
+        }
+    }
+
     /// Software serves a fault. Returns whether to try again.
     pub fn serve(&mut self, request: Request) -> bool {
         self.fetched.insert((request.owner.context, request.addr / PAGE));

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod acks;
 pub mod address_runs;
+pub mod aside;
 pub mod bif;
 pub mod broadcast;
 pub mod command;

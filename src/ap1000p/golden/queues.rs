@@ -145,8 +145,10 @@ struct Output {
 pub struct QueuesModel {
     region: Region,
     age_cap: u32,
-    /// Reported: nothing is spilled, so the choice is known to the cycle.
+    /// Reported: nothing is spilled and nothing comes back, so the choice is known to the cycle.
     exact: bool,
+    /// The words of each queue's last message, which may come back.
+    given: [Vec<Inside>; QUEUES as usize],
     inside: [VecDeque<Inside>; QUEUES as usize],
     /// Number of the next word.
     label: [Label; QUEUES as usize],
@@ -172,6 +174,7 @@ impl QueuesModel {
             region,
             age_cap,
             exact: region.limit == 0,
+            given: Default::default(),
             inside: Default::default(),
             label: Default::default(),
             words: 0,
@@ -342,6 +345,10 @@ impl QueuesModel {
             }
         }
         let want = self.inside[queue as usize].pop_front();
+        if self.outputs[class as usize].giving.is_none() {
+            self.given[queue as usize].clear();
+        }
+        self.given[queue as usize].extend(want);
         let number = want.map_or(0, |want| want.number);
         let want = want.map(|want| want.word);
         holds(Rule::Order, want == Some(word), || {
@@ -351,6 +358,15 @@ impl QueuesModel {
         output.giving = (!word.end).then_some(queue);
         output.end_offered = word.end.then_some(offered).or(output.end_offered);
         Ok(())
+    }
+
+    /// The message of this queue that was given last is to be given again, before its others. From then on choices are
+    /// not followed to the cycle.
+    pub fn back(&mut self, queue: Queue) {
+        self.exact = false;
+        for inside in self.given[queue as usize].drain(..).rev() {
+            self.inside[queue as usize].push_front(inside);
+        }
     }
 
     /// The region in which elements are written.

@@ -112,6 +112,22 @@ impl AddressSpace {
     }
 }
 
+/// The places in memory of a message's data, if it has any. A command is put back if the translation of the first one
+/// is missing. It may also be put back for a later one, until a word of it has gone out.
+pub fn data(message: &[u32], class: Class) -> Option<(AddressSpace, impl Iterator<Item = u32>)> {
+    let kind = (*message.first()? >> COMMAND_HEAD_KIND_SHIFT) as u16;
+    let (shape, _) = shape(kind).filter(|&(_, of)| of == class)?;
+    let (addr, stride) = match shape {
+        Shape::Put => (6, 7),
+        Shape::Send => (4, 5),
+        Shape::Command | Shape::Raw => return None,
+    };
+    let words = message.get(1)? & COMMAND_LENGTH_WORDS_MASK;
+    let in_memory = message.len() == COMMAND_WORDS as usize && u32::from(kind) & PAGE_AS_SEND_MASK == 0;
+    let owner = AddressSpace::of(kind, message[1]);
+    (in_memory && words > 0).then(|| (owner, places(message[addr], message[stride], words)))
+}
+
 /// Sends a message of at least one word; `read` returns a word, or `None` if it is unreadable.
 pub fn send(message: &[u32], class: Class, place: Place, mut read: impl FnMut(Origin) -> Option<u32>) -> Sent {
     let head = message[0];

@@ -7,6 +7,7 @@ use super::network::Outgoing;
 use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Timing, Unit};
+use crate::ap1000p::golden::Queue;
 use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::acks::Acks;
 use crate::ap1000p::golden::command::{CommandModel, Setup};
@@ -130,6 +131,8 @@ pub(super) struct Node {
     pub inbox: [VecDeque<Vec<u32>>; 2],
     /// The command being sent has had a message cut short: [requests, replies].
     pub cut: [bool; 2],
+    /// The fault that is shown of a command that was put back: [requests, replies].
+    pub aside: [Option<(Queue, Fault)>; 2],
     /// Send flags to be counted.
     pub flags: VecDeque<Request>,
     /// The unit whose fault holds the word unit.
@@ -164,6 +167,7 @@ impl Node {
             jobs: Default::default(),
             inbox: Default::default(),
             cut: [false; 2],
+            aside: [None; 2],
             flags: VecDeque::new(),
             word_held: None,
             send_free: [0; 2],
@@ -199,7 +203,7 @@ impl Node {
         }
     }
 
-    pub fn next_message(&mut self, class: Class) -> Option<Vec<u32>> {
+    pub fn next_message(&mut self, class: Class) -> Option<(Vec<u32>, bool)> {
         let [columns, _] = self.regs.place().size;
         self.queues.next(class, columns)
     }
@@ -220,6 +224,9 @@ impl Node {
             if let Some(Wait::Fault(fault)) = job.as_ref().and_then(|job| job.wait) {
                 faults[fault.unit as usize] = Some((unit, fault));
             }
+        }
+        for (_, fault) in self.aside.into_iter().flatten() {
+            faults[fault.unit as usize] = Some((fault.unit, fault));
         }
         faults
     }
@@ -409,6 +416,12 @@ impl Node {
         let mut parts: Vec<String> = jobs
             .filter_map(|(unit, job)| job.as_ref().map(|job| format!("{unit:?} {}", waits(job))))
             .collect();
+        for (queue, fault) in self.aside.into_iter().flatten() {
+            let (addr, why) = (fault.lookup.addr, fault.why());
+            parts.push(format!(
+                "{queue:?} waits for software: no translation of {addr:#x} (WHY {why:#x}); write SERVE"
+            ));
+        }
         let counted = [
             (self.queues.words(), "words in queues"),
             (self.inbox[0].len() + self.inbox[1].len(), "messages to be received"),

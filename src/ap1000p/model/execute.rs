@@ -72,11 +72,12 @@ impl ModelMachine {
     pub(super) fn send(&mut self, n: usize, class: Class) {
         let unit = Unit::sends(class);
         if self.nodes[n].jobs[unit as usize].is_none() && self.nodes[n].send_free[class as usize] <= self.cycle {
-            let Some(words) = self.nodes[n].next_message(class) else {
+            let Some((words, lost)) = self.nodes[n].next_message(class) else {
                 return;
             };
             let at = self.cycle + self.timing.queue + self.timing.decode;
             let mut job = Job::new(words);
+            job.lost = lost;
             job.wait = Some(Wait::Until(at));
             self.nodes[n].jobs[unit as usize] = Some(job);
             self.at(at, n, Due::Run(unit));
@@ -93,6 +94,7 @@ impl ModelMachine {
             sent
         };
         let Some(sent) = self.execute(n, unit, usize::MAX, body) else {
+            self.set_aside(n, class);
             return;
         };
         let node = &mut self.nodes[n];
@@ -125,6 +127,21 @@ impl ModelMachine {
             by: (class, flag),
         });
         self.inject(n);
+    }
+
+    /// Puts a command back that waits for software, so that other queues pass it. The first fault of a class is shown.
+    fn set_aside(&mut self, n: usize, class: Class) {
+        let unit = Unit::sends(class);
+        let node = &mut self.nodes[n];
+        let Some(Wait::Fault(fault)) = node.jobs[unit as usize].as_ref().and_then(|job| job.wait) else {
+            return;
+        };
+        let Some(queue) = node.queues.put_back(class) else {
+            return;
+        };
+        node.jobs[unit as usize] = None;
+        node.aside[class as usize].get_or_insert((queue, fault));
+        self.at(self.cycle, n, Due::Run(unit));
     }
 
     pub(super) fn receive(&mut self, n: usize, class: Class) {

@@ -190,6 +190,12 @@ impl ModelMachine {
             if !retry && !abort {
                 continue;
             }
+            let aside = self.nodes[n].aside.get_mut(shown).and_then(Option::take);
+            if let Some((queue, _)) = aside {
+                self.nodes[n].queues.serve(queue, abort);
+                self.at(self.cycle, n, Due::Run(unit));
+                continue;
+            }
             let job = self.nodes[n].jobs[unit as usize].as_mut().expect("it waits");
             job.wait = None;
             job.abort = abort;

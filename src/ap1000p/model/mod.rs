@@ -13,6 +13,8 @@
 //!   behind these wait in the network, and then at their sender.
 //! - **A message's data** are read when the message is sent; only faults and table reads come in between. They are
 //!   written 1 write latency after the last word arrived.
+//! - **A missing page of a message to be sent** lets other queues pass, wherever in its data the page is; on the RTL
+//!   only before the message has begun.
 //! - **The local cache** changes when a store to it begins, and the change does not delay the next access.
 //! - **The word unit** executes a request without waiting for others, unless a fault holds it.
 //! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times. The bus takes packets in the

@@ -85,6 +85,12 @@ pub(super) struct Queues {
     passed: [u32; QUEUES as usize],
     /// The messages still to be sent of a message to all cells.
     spread: VecDeque<Vec<u32>>,
+    /// The command of each class that may be put back, and whether it ends at its first fault.
+    chosen: [Option<(Queue, Vec<u32>)>; 2],
+    losing: [bool; 2],
+    /// Queues whose first message waits for software, and those whose first message ends at its first fault.
+    waits: [bool; QUEUES as usize],
+    lost_head: [bool; QUEUES as usize],
     /// The region in use.
     region: Region,
     /// Elements in the region, each with the first cycle in which it can be read.
@@ -120,6 +126,10 @@ impl Queues {
             direct: VecDeque::new(),
             passed: [0; QUEUES as usize],
             spread: VecDeque::new(),
+            chosen: Default::default(),
+            losing: [false; 2],
+            waits: [false; QUEUES as usize],
+            lost_head: [false; QUEUES as usize],
             region: Region { base: 0, limit: 0 },
             held: VecDeque::new(),
             first: Default::default(),
@@ -334,25 +344,64 @@ impl Queues {
         }
     }
 
-    /// The next message of a class to be sent, on a torus of `columns` columns.
-    pub fn next(&mut self, class: Class, columns: u8) -> Option<Vec<u32>> {
-        if class == Class::Reply {
-            return self.choose(class);
+    /// The next message of a class to be sent, on a torus of `columns` columns; and whether it ends at its first fault.
+    pub fn next(&mut self, class: Class, columns: u8) -> Option<(Vec<u32>, bool)> {
+        let (c, first) = (class as usize, !self.more(class));
+        if first {
+            let words = self.choose(class)?;
+            if class == Class::Reply {
+                return Some((words, self.losing[c]));
+            }
+            self.spread = spread(&words, columns).into();
+        } else {
+            self.chosen[c] = None;
         }
-        if self.spread.is_empty() {
-            self.spread = spread(&self.choose(class)?, columns).into();
+        Some((self.spread.pop_front()?, first && self.losing[c]))
+    }
+
+    /// Puts the command of a class back that was chosen last: it is the next one of its queue, which waits for
+    /// software. Returns the queue; `None` if the command has begun to go out, or is a remote access.
+    pub fn put_back(&mut self, class: Class) -> Option<Queue> {
+        let (queue, words) = self.chosen[class as usize].take()?;
+        if matches!(queue, Queue::Access | Queue::RemoteReply) {
+            return None;
         }
-        self.spread.pop_front()
+        let ram = &mut self.rams[queue as usize];
+        message(&words)
+            .into_iter()
+            .rev()
+            .for_each(|word| ram.words.push_front(word));
+        ram.messages += 1;
+        if class == Class::Request {
+            self.spread.clear();
+        }
+        self.waits[queue as usize] = true;
+        Some(queue)
+    }
+
+    /// Software has served the fault of the first message of `queue`; with `gives_up` that message ends at its next.
+    /// All queues of the class go on.
+    pub fn serve(&mut self, queue: Queue, gives_up: bool) {
+        for other in Queue::ALL.into_iter().filter(|other| other.class() == queue.class()) {
+            self.waits[other as usize] = false;
+        }
+        self.lost_head[queue as usize] = gives_up;
     }
 
     fn choose(&mut self, class: Class) -> Option<Vec<u32>> {
-        let has = |queue: Queue| queue.class() == class && self.rams[queue as usize].messages > 0;
+        let has = |queue: Queue| {
+            let q = queue as usize;
+            queue.class() == class && self.rams[q].messages > 0 && !self.waits[q]
+        };
         let queue = turn(has, &self.passed, AGE_CAP)?;
         for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
             self.passed[other as usize] += 1;
         }
         self.passed[queue as usize] = 0;
-        self.rams[queue as usize].take()
+        self.losing[class as usize] = std::mem::take(&mut self.lost_head[queue as usize]);
+        let words = self.rams[queue as usize].take()?;
+        self.chosen[class as usize] = Some((queue, words.clone()));
+        Some(words)
     }
 
     /// The last message has copies for other columns still to be sent.

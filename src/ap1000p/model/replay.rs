@@ -80,6 +80,8 @@ pub(super) struct Job {
     pub wait: Option<Wait>,
     /// Software aborts the fault that the job waits for.
     pub abort: bool,
+    /// A message to be sent that ends at its first fault.
+    pub lost: bool,
     answers: Vec<Answer>,
 }
 
@@ -168,7 +170,7 @@ impl Run<'_> {
     fn fault(&mut self, unit: Unit, lookup: Lookup, reason: u8) -> Result<(Answer, u64), Wait> {
         if unit == Unit::Word && self.word_held {
             Err(Wait::Word)
-        } else if std::mem::take(&mut self.job.abort) {
+        } else if std::mem::take(&mut self.job.abort) || (self.job.lost && unit != Unit::Word) {
             Ok((Err(Failure::GivenUp), 0))
         } else {
             Err(Wait::Fault(Fault { unit, lookup, reason }))

@@ -2,7 +2,7 @@
 
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{Direct as _, Machine};
+use tsunagi::ap1000p::rtl::{Direct as _, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{CONTEXT, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word};
@@ -114,6 +114,165 @@ fn c27_page_faults() {
     }
 }
 
+/// The lookups of a message that is put back: three words of tables, from the memory of `SLOW`.
+const LOOKUPS: u64 = 3 * (12 + 4);
+
+/// A word of another cell's memory.
+fn load_of(cell: usize) -> Remote {
+    Remote {
+        cell,
+        addr: 0x3_0000,
+        registers: false,
+        size: 2,
+        write: None,
+    }
+}
+
+/// Cycles that a PUT of cell 0's system takes to cell 1, and then a load.
+fn system_and_load(machine: &mut Machine) -> [u64; 2] {
+    let put = Transfer {
+        words: 8,
+        dest: 0x2_8000,
+        dest_flag: 0x6_0004,
+        source: 0x1_8000,
+        ..Transfer::default()
+    };
+    let (start, before) = (machine.cycle(), word(machine, 1, 0x6_0004));
+    let command = put.words(machine, 0, 1);
+    machine.store(0, KIND_PUT | PAGE_SYSTEM_MASK, &command);
+    while word(machine, 1, 0x6_0004) == before {
+        assert!(machine.cycle() < start + 2_000, "{}", report(machine));
+        machine.run(1);
+    }
+    let middle = machine.cycle();
+    let want = word(machine, 1, 0x3_0000);
+    assert_eq!(machine.remote(0, load_of(1), 1_000), Some(Some(want.into())));
+    [middle - start, machine.cycle() - middle]
+}
+
+/// A user's page is missing at the sender, and nobody serves the fault: the system's PUT and a remote load pass, as
+/// soon as without it. When the page has come, the user's PUTs arrive in order; or the first one is given up.
+#[test]
+fn a_users_fault_holds_no_other_queue() {
+    const PUTS: u32 = 5;
+    for gives_up in [false, true] {
+        let mut machine = machine(2, 1, SLOW);
+        enter(&mut machine, 0, false);
+        system_and_load(&mut machine);
+        let alone = system_and_load(&mut machine);
+        let put = |number: u32| Transfer {
+            words: 9,
+            dest: 0x2_0000,
+            dest_flag: 0x6_0000,
+            source: AWAY | (0x1_0000 + 0x100 * number),
+            ..Transfer::default()
+        };
+        let before = word(&machine, 1, 0x6_0000);
+        for number in 0..PUTS {
+            let command = put(number).words(&machine, 0, 1);
+            machine.store(0, KIND_PUT, &command);
+        }
+        assert_eq!(faulted(&mut machine, 0), 1);
+        for _ in 0..3 {
+            let behind = system_and_load(&mut machine);
+            let in_time = behind
+                .iter()
+                .zip(alone)
+                .all(|(&behind, alone)| behind <= alone + LOOKUPS);
+            assert!(in_time, "{behind:?} cycles, alone {alone:?}");
+        }
+        assert_eq!(machine.read(0, FAULTS), 1);
+        assert_eq!(word(&machine, 1, 0x6_0000), before);
+
+        if gives_up {
+            machine.write(0, SERVE, 1 << SERVE_ABORT_SHIFT);
+            machine.run(2_000);
+            // The next one's.
+            assert_eq!(machine.read(0, WHERE0), put(1).source);
+        }
+        enter(&mut machine, 0, true);
+        machine.write(0, SERVE, 1 << SERVE_RETRY_SHIFT);
+        assert!(machine.settle(20_000), "{}", report(&mut machine));
+        let whole = PUTS - u32::from(gives_up);
+        assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(whole));
+        assert_eq!(machine.read(1, BROKEN_COUNT), u32::from(gives_up));
+        let last = Transfer {
+            source: put(PUTS - 1).source & !AWAY,
+            ..put(PUTS - 1)
+        };
+        let want = expect(&machine, 0, last);
+        arrived(&machine, 1, last, &want);
+    }
+}
+
+/// The pages of a user's and of a system's PUT are missing. Each fault is shown, one after the other; both arrive.
+#[test]
+fn two_faults_are_shown_in_turn() {
+    let mut machine = machine(2, 1, SLOW);
+    enter(&mut machine, 0, false);
+    let before = word(&machine, 1, 0x6_0000);
+    let put = |number: u32| Transfer {
+        words: 9,
+        dest: 0x2_0000 + 0x100 * number,
+        dest_flag: 0x6_0000,
+        source: AWAY | (0x1_0000 + 0x1000 * number),
+        ..Transfer::default()
+    };
+    for (number, page) in [KIND_PUT, KIND_PUT | PAGE_SYSTEM_MASK].into_iter().enumerate() {
+        let command = put(number as u32).words(&machine, 0, 1);
+        machine.store(0, page, &command);
+    }
+    machine.run(2_000);
+    let mut shown = Vec::new();
+    for _ in 0..4 {
+        assert_eq!(faulted(&mut machine, 0), 1);
+        // The same one until it is served.
+        let at = machine.read(0, WHERE0);
+        machine.run(200);
+        assert_eq!(machine.read(0, WHERE0), at);
+        shown.push(at);
+        if shown.len() == 4 {
+            enter(&mut machine, 0, true);
+        }
+        machine.write(0, SERVE, 1 << SERVE_RETRY_SHIFT);
+    }
+    assert!(machine.settle(20_000), "{}", report(&mut machine));
+    let kinds = |number| shown.iter().filter(|&&at| at == put(number).source).count();
+    assert!(kinds(0) > 0 && kinds(1) > 0, "{shown:x?}");
+    assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(2));
+}
+
+/// A GET whose page is missing at the other cell, which does not serve the fault: a load from there is answered.
+#[test]
+fn a_fault_of_a_get_holds_no_load() {
+    let mut machine = machine(2, 1, SLOW);
+    enter(&mut machine, 0, false);
+    let want = word(&machine, 0, 0x3_0000);
+    let wait = |machine: &mut Machine| {
+        let start = machine.cycle();
+        assert_eq!(machine.remote(1, load_of(0), 1_000), Some(Some(want.into())));
+        machine.cycle() - start
+    };
+    let alone = wait(&mut machine);
+    let get = Transfer {
+        words: 9,
+        dest: 0x2_0000,
+        dest_flag: 0x6_0000,
+        source: AWAY | 0x1_0000,
+        ..Transfer::default()
+    };
+    let before = word(&machine, 1, 0x6_0000);
+    let command = get.words(&machine, 1, 0);
+    machine.store(1, KIND_GET, &command);
+    assert_eq!(faulted(&mut machine, 0), 2);
+    let behind = wait(&mut machine);
+    assert!(behind <= alone + LOOKUPS, "{behind} cycles, alone {alone}");
+    enter(&mut machine, 0, true);
+    machine.write(0, SERVE, 2 << SERVE_RETRY_SHIFT);
+    assert!(machine.settle(20_000), "{}", report(&mut machine));
+    assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(1));
+}
+
 /// C25: a context without tables has no access, on either side. A user does not leave the range. The others go on.
 #[test]
 fn c25_protection() {
@@ -131,7 +290,7 @@ fn c25_protection() {
     machine.store(0, KIND_PUT, &command);
     assert_eq!(faulted(&mut machine, 0), 1);
     assert_eq!(machine.read(0, WHY0) >> WHY0_CONTEXT_SHIFT, 9);
-    // Other commands of this cell wait behind it. Those of other cells do not, nor do the replies to them.
+    // The user's other commands of this cell wait behind it. Those of other cells do not, nor do the replies to them.
     let other = Transfer {
         dest: 0x2_2000,
         ..transfer

@@ -84,8 +84,8 @@ fn all_is_answered_without_a_region() {
     }
 }
 
-/// A page fault, which no software serves, holds up the sender of cell 0. Its user has stored `puts` PUTs of a word to
-/// cell 1, so that queues and spill region are full and the processor stands. Returns the flag before the PUTs, too.
+/// A page fault, which no software serves, holds the user's queue of cell 0. Its user has stored `puts` PUTs of a word
+/// to cell 1, so that queues and spill region are full and the processor stands. Returns the flag before the PUTs, too.
 fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     let mut machine = machine(2, 1, SLOW);
     enter(&mut machine, 0, false);
@@ -110,8 +110,8 @@ fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     (machine, before)
 }
 
-/// A fault holds up the sender, requests wait behind it up to the processor, and no word is spilled. The cell replies
-/// to GETs and loads as ever.
+/// A fault holds the user's queue, requests wait behind it up to the processor, and no word is spilled. The cell
+/// replies to GETs and loads as ever.
 #[test]
 fn a_fault_holds_no_reply() {
     const PUTS: u32 = 20;

@@ -15,7 +15,7 @@ use tsunagi::net::torus::Class;
 use tsunagi::{Addr, Cycle};
 
 use super::Rule;
-use super::ports::{In, Modes, Out, Queues, Refill};
+use super::ports::{In, Judged, Modes, Out, Queues, Refill};
 
 /// Messages that may pass over one.
 const AGE_CAP: u32 = 16;
@@ -196,6 +196,47 @@ enum Software {
 /// Cycles without a movement until the system software acts.
 const CALM: u32 = 4;
 
+/// The senders: they judge each message of the queues whose messages come back, some time after its last word.
+struct Senders {
+    rng: Rng,
+    /// For each queue: the message that is not judged, and the cycle of its judgement, if all of it was given.
+    open: [Option<Option<u64>>; 5],
+    /// The first cycle in which a queue is free again.
+    held: [u64; 5],
+}
+
+impl Senders {
+    const BACK: [Queue; 3] = [Queue::System, Queue::User, Queue::GetReply];
+
+    /// The judgements of a cycle. The messages of the other queues never come back.
+    fn judge(&mut self, cycle: u64) -> Judged {
+        let mut judged = Judged {
+            hold: 0,
+            settle: Queue::Access.bit() | Queue::RemoteReply.bit(),
+            back: 0,
+        };
+        for queue in Senders::BACK {
+            let q = queue as usize;
+            if self.held[q] > cycle {
+                judged.hold |= queue.bit();
+            }
+            if let Some(Some(due)) = self.open[q]
+                && due <= cycle
+            {
+                self.open[q] = None;
+                if self.rng.chance(1, 3) {
+                    judged.back |= queue.bit();
+                    let most = if self.rng.chance(1, 4) { 300 } else { 3 };
+                    self.held[q] = cycle + 1 + self.rng.below(most);
+                } else {
+                    judged.settle |= queue.bit();
+                }
+            }
+        }
+        judged
+    }
+}
+
 pub struct Bench<'a> {
     bench: testbenches::Bench<'a, In, Out>,
     refill: Refill,
@@ -211,6 +252,10 @@ pub struct Bench<'a> {
     /// The outputs of the last cycle.
     pub seen: Out,
     pub given: Vec<Given>,
+    /// `None`: no message comes back.
+    senders: Option<Senders>,
+    /// Messages that came back.
+    pub backs: u64,
     /// Words taken from each writer.
     pub taken: [u64; 5],
     /// Reports of refused writes, lost elements and broken messages.
@@ -245,6 +290,8 @@ impl<'a> Bench<'a> {
             offers: [Bench::NO_OFFER; 2],
             model: model(plan.region),
             given: Vec::new(),
+            senders: None,
+            backs: 0,
             taken: [0; 5],
             told: [0; 3],
             elements: [0; 5],
@@ -273,6 +320,7 @@ impl<'a> Bench<'a> {
             words: [None; 5],
             direct: None,
             ready: [false; 2],
+            judged: Judged::ALL_GOOD,
             mem: MemPortsOut::default(),
         };
         for _ in 0..3 {
@@ -293,6 +341,15 @@ impl<'a> Bench<'a> {
         self.on_the_way = false;
         (self.calm, self.set_up) = (SETTLED + 1, (self.region, self.modes));
         Ok(())
+    }
+
+    /// From now on messages come back.
+    pub fn let_return(&mut self, rng: Rng) {
+        self.senders = Some(Senders {
+            rng,
+            open: [None; 5],
+            held: [0; 5],
+        });
     }
 
     /// Cycles so far.
@@ -343,7 +400,10 @@ impl<'a> Bench<'a> {
 
     pub fn cycle(&mut self) -> Result<(), Fault> {
         let cycle = self.bench.cycle();
+        let senders = self.senders.as_mut();
+        let judged = senders.map_or(Judged::ALL_GOOD, |senders| senders.judge(cycle));
         let inputs = In {
+            judged,
             region: self.region,
             modes: self.modes,
             words: self.writers.each_mut().map(|writer| writer.offer().copied()),
@@ -356,7 +416,8 @@ impl<'a> Bench<'a> {
         self.set_up = set_up;
         self.modes.release = None;
         let words = inputs.words.iter().any(Option::is_some) || inputs.direct.is_some();
-        let comes = words || inputs.mem.rd_data_valid || inputs.mem.wr_rsp_valid;
+        let judges = judged != Judged::ALL_GOOD && judged.back | judged.settle != 0;
+        let comes = words || judges || inputs.mem.rd_data_valid || inputs.mem.wr_rsp_valid;
         let still = !comes && self.calm > SETTLED;
         let clocked = self.gate.chance(self.edges_at_rest, 2);
         self.seen = self.bench.step_gated(&inputs, |seen| !seen.busy && still, clocked)?;
@@ -370,6 +431,12 @@ impl<'a> Bench<'a> {
         })?;
         self.on_the_way = inputs.direct.is_some();
         self.spill.watch(&seen.mem, &inputs.mem)?;
+        for queue in Queue::ALL {
+            if inputs.judged.back & queue.bit() != 0 {
+                self.model.back(queue);
+                self.backs += 1;
+            }
+        }
         // A word that leaves came before this cycle.
         for class in [Class::Request, Class::Reply] {
             self.give(cycle, class)?;
@@ -417,7 +484,20 @@ impl<'a> Bench<'a> {
         if let Some((bit, word)) = given {
             let queue = Queue::from_bit(bit);
             let queue = queue.ok_or_else(|| Rule::Order.broken(format!("a word of queue {bit:#b}")))?;
-            self.model.give(offer.since, class, queue, word).map_err(fault)?;
+            let since = offer.since;
+            self.model.give(since, class, queue, word).map_err(fault)?;
+            if let Some(senders) = self.senders.as_mut().filter(|_| Senders::BACK.contains(&queue)) {
+                let q = queue as usize;
+                let begins = senders.open[q].is_none();
+                Rule::Returns.holds(senders.open[q].is_none_or(|due| due.is_none()), || {
+                    format!("{queue:?} gave {word:x?} before the judgement of the message before")
+                })?;
+                Rule::Returns.holds(!begins || since >= senders.held[q], || {
+                    format!("{queue:?} gave {word:x?} although it is held")
+                })?;
+                let due = cycle + 1 + senders.rng.below(12);
+                senders.open[q] = Some(word.end.then_some(due));
+            }
             self.given.push(Given { cycle, queue, word });
         }
         Ok(())

@@ -25,7 +25,26 @@ pub struct In {
     pub direct: Option<(Queue, Word, Label)>,
     /// By class.
     pub ready: [bool; 2],
+    /// Bits by queue: held, settled, put back.
+    pub judged: Judged,
     pub mem: MemPortsOut,
+}
+
+/// What the senders say of messages that were given, by bits of queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    pub hold: u8,
+    pub settle: u8,
+    pub back: u8,
+}
+
+impl Judged {
+    /// No message comes back.
+    pub const ALL_GOOD: Judged = Judged {
+        hold: 0,
+        settle: 0x1f,
+        back: 0,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +97,9 @@ fn set(dut: &impl Ap1000pQueuesPorts, inputs: &In) {
         .set(of(0xdead_beef, &|(_, word, _)| word.data.into()));
     let [requests, replies] = inputs.ready.map(u64::from);
     dut.out_ready_i().set(requests | replies << 1);
+    dut.hold_i().set(inputs.judged.hold.into());
+    dut.settle_i().set(inputs.judged.settle.into());
+    dut.back_i().set(inputs.judged.back.into());
     tsunagi::harness::set_mem_ports!(dut, &inputs.mem);
 }
 

@@ -306,7 +306,6 @@ fn assignment(text: &str) -> Result<(&str, f64), ParamError> {
 }
 
 /// Asserts what must hold of every table; `value` is the paper's machine's.
-#[cfg(test)]
 pub fn assert_sound(table: &'static [Param], value: impl Fn(&str) -> Result<f64, ParamError>) {
     for p in table {
         assert!(

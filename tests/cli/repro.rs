@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -249,17 +250,16 @@ fn a_brief_run_says_what_came_and_where_it_is() {
     let one = [&["repro", "cenju3", "--experiment", "E4"], &rest[..]].concat();
     fs::remove_dir_all(folder.path().join("waves")).unwrap();
     assert_eq!(tsunagi(&one).0, 0);
-    let waves = fs::read_dir(folder.path().join("waves")).unwrap();
-    let others = waves.filter(|wave| {
-        !wave
-            .as_ref()
+    let waves = folder.path().join("waves");
+    let names = |folder: &Path| -> Vec<String> {
+        let names = fs::read_dir(folder)
             .unwrap()
-            .file_name()
-            .to_str()
-            .unwrap()
-            .starts_with("cenju3-")
-    });
-    assert_eq!(others.count(), 0, "only that machine's");
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != ".surfer").collect()
+    };
+    let all = [names(&waves), names(&waves.join(".surfer/mappings"))].concat();
+    let others: Vec<&String> = all.iter().filter(|name| !name.starts_with("cenju3")).collect();
+    assert!(others.is_empty() && all.len() > 5, "only that machine's: {others:?}");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn list_shows_experiments_waves_and_parameters_with_origins() {
     let machines: serde_json::Value = serde_json::from_str(&text).unwrap();
     let cenju3 = &machines[0];
     assert_eq!(cenju3["machine"], "cenju3");
-    assert_eq!(cenju3["experiments"].as_array().unwrap().len(), 11);
+    assert_eq!(cenju3["experiments"].as_array().unwrap().len(), 13);
     assert!(
         cenju3["parameters"]
             .as_array()

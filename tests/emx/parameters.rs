@@ -30,7 +30,7 @@ const OTHERS: &[(&str, f64, Shown)] = &[
     ("input_first", 1.0, lex),
     ("code_port", 1.0, wex),
     ("levels", 2.0, urgent),
-    ("output_packets", 8.0, wex),
+    ("output_packets", 8.0, lex),
     ("fast_send", 1.0, block),
     ("chunk", 0.0, block),
     ("messages", 19.0, types),

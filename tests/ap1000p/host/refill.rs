@@ -2,8 +2,9 @@
 //! What a refill waits for comes.
 
 use super::*;
-use tsunagi::ap1000p::golden::Queue;
+use tsunagi::ap1000p::golden::page;
 use tsunagi::ap1000p::golden::queues::Element;
+use tsunagi::ap1000p::golden::{Label, Queue};
 
 /// Of each PUT.
 const WORDS: u32 = COMMAND_WORDS;
@@ -167,6 +168,11 @@ fn no_message_goes_on_behind_the_last_words_that_were_lost() {
     let mut last = sim.spawn(NodeId(0), async move |cell| {
         limit_region(&cell, 1).await?;
         hold(&cell, 0).await?;
+        // A message of two words, which will be refused: without it all are of eight, and so the region ends with one.
+        for (word, end) in [(7 << COMMAND_HEAD_KIND_SHIFT, false), (0, true)] {
+            cell.store_to_page(page::direct(Queue::User, end, Label::default()), word)
+                .await?;
+        }
         let (mut held, mut number) = (0, 0);
         // What has no room waits outside, and so does one more.
         loop {

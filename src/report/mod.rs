@@ -5,6 +5,8 @@ mod diagram;
 mod key;
 mod map;
 mod plot;
+mod spans;
+mod steps;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -78,6 +80,9 @@ pub fn render(page: &Page<'_>) -> String {
             @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
             (parameters(&page.params))
             (counts(page.outcomes))
+            @if page.outcomes.iter().flat_map(|o| &o.traces).any(|trace| trace.stepped) {
+                script { (PreEscaped(include_str!("steps.js"))) }
+            }
         },
     )
 }
@@ -274,7 +279,13 @@ fn figures(experiment: Experiment, outcomes: &[Outcome], first: bool) -> Markup 
         all.extend(outcome.stacks.iter().map(diagram::stack));
         all.extend(outcome.maps.iter().map(map::draw));
         for (n, trace) in outcome.traces.iter().enumerate() {
-            all.extend([diagram::time_space(trace), diagram::occupancy(&same_run(&ours, n))]);
+            all.push(diagram::time_space(trace));
+            if trace.stepped {
+                all.push(steps::draw(trace));
+            }
+            if !trace.record.fifo.is_empty() {
+                all.push(diagram::occupancy(&same_run(&ours, n)));
+            }
         }
     }
     let count = if first { 1 } else { all.len() };

@@ -343,7 +343,7 @@ mod tests {
     use super::*;
     use crate::machines;
     use crate::repro::row::{Provenance, Source, Spec};
-    use crate::repro::{Curve, Mark, OVER_SIZES, THROUGHPUT};
+    use crate::repro::{Curve, Mark, OVER_SIZES, Record, THROUGHPUT};
 
     const E7: Experiment = Experiment {
         id: "E7",
@@ -476,7 +476,11 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_from_anywhere() {
-        let html = page(&[outcome(BackendKind::Rtl, 7.0)]);
+        let mut outcome = outcome(BackendKind::Rtl, 7.0);
+        assert!(!page(&[outcome.clone()]).contains("<script"), "nothing is stepped");
+        outcome.traces.push(Trace::of("a packet", Record::default()));
+        let html = page(&[outcome.clone(), outcome]);
+        assert_eq!(html.matches("<script").count(), 1);
         for link in ["http:", "https:", "src=", "<link", "@import", "url("] {
             assert!(!html.contains(link), "{link} in the report");
         }

@@ -28,11 +28,11 @@ struct Drawn {
 const BLOCKS: [(Block, &str, f64, f64); 7] = [
     (Block::Cpu, "CPU", 0.0, 0.0),
     (Block::Registers, "registers", 0.0, 1.0),
-    (Block::Memory, "memory", 1.0, 1.0),
     (Block::Send, "send", 0.0, 2.0),
-    (Block::Receive, "receive", 1.0, 2.0),
     (Block::LinkOut, "link out", 0.0, 3.0),
     (Block::LinkIn, "link in", 1.0, 3.0),
+    (Block::Receive, "receive", 1.0, 2.0),
+    (Block::Memory, "memory", 1.0, 1.0),
 ];
 
 /// What goes from one block to another: (column, row) of both, the network being row 4.

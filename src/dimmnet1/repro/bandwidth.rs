@@ -2,6 +2,7 @@
 
 use super::depends;
 use super::lab::{Lab, Way, What};
+use crate::dimmnet1::names::REGISTERS;
 use crate::dimmnet1::params::Config;
 use crate::repro::row::Spec;
 use crate::repro::{Curve, Mark, OVER_SIZES, Plot, Trace, greatest, least};
@@ -133,6 +134,7 @@ pub fn x2(lab: &mut Lab<'_>) {
     let record = lab.measure(&config, what).record;
     lab.outcome.traces.push(Trace {
         node: "node",
+        registers: REGISTERS.values,
         ..Trace::of("BOTF of 64 B from node 0 to node 1, and its answer", record)
     });
 }

@@ -134,7 +134,7 @@ pub fn draw(t: &Trace) -> Markup {
                 (arrows())
                 @for block in &blocks {
                     @let (x, y) = block.corner;
-                    g.idle[block.spans.is_empty()] data-name=(block.name)
+                    g class=[block.spans.is_empty().then_some("idle")] data-name=(block.name)
                         data-spans=[(!block.spans.is_empty()).then(|| data(t, &block.spans))] {
                         rect x=(x) y=(y) width=(block.width) height=(BOX) rx="4" {}
                         text x=(x + block.width / 2.0) y=(y + 24.0) text-anchor="middle" { (block.label) }

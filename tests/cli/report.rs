@@ -260,6 +260,11 @@ fn a_chosen_step_marks_what_is_busy_then() {
             "{wrong}"
         );
     }
+    let broken = page.replacen("<li data-spans", "<p data-spans", 1);
+    assert!(
+        marked(&chromium, folder.path(), &broken).2 < spans().count(),
+        "a step that is none"
+    );
     // Without the script all steps are there, and nothing that would need it.
     let (before, script) = page.split_once("<script>").expect("a script");
     let still = format!("{before}{}", script.split_once("</script>").expect("its end").1);

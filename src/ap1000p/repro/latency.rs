@@ -141,7 +141,7 @@ pub fn m1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "Latency of a PUT, from the call to the flag",
         &[(By::User, &points)],
     );
-    path::trace(lab, path::Transfer::Put)
+    path::trace(lab, path::Message::Put)
 }
 
 pub fn m2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {

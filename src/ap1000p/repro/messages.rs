@@ -481,7 +481,7 @@ pub fn c10(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "events",
         active,
     );
-    path::trace(lab, path::Transfer::Get)
+    path::trace(lab, path::Message::Get)
 }
 
 pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {

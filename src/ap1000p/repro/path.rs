@@ -10,20 +10,20 @@ use crate::{Addr, NodeId};
 
 const FROM: NodeId = NodeId(0);
 const TO: NodeId = NodeId(1);
-/// Words of the transfer.
+/// Words that it carries.
 const WORDS: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
+pub enum Message {
     Put,
     Get,
 }
 
-/// Keeps the record of a transfer between cells 0 and 1, from the call of cell 0 to the flag that counts its words.
-pub fn trace(lab: &mut Lab<'_>, transfer: Transfer) -> Result<(), MeasureError> {
-    let (title, call, waits) = match transfer {
-        Transfer::Put => ("A PUT of 64 B from cell 0 to cell 1", "a program stores a PUT", TO),
-        Transfer::Get => ("A GET of 64 B by cell 0 from cell 1", "a program stores a GET", FROM),
+/// Keeps the record of a message between cells 0 and 1, from the call of cell 0 to the flag that counts its words.
+pub fn trace(lab: &mut Lab<'_>, message: Message) -> Result<(), MeasureError> {
+    let (title, call, waits) = match message {
+        Message::Put => ("A PUT of 64 B from cell 0 to cell 1", "a program stores a PUT", TO),
+        Message::Get => ("A GET of 64 B by cell 0 from cell 1", "a program stores a GET", FROM),
     };
     let mut sim = lab.boot(2, 1)?;
     let mut record = Record::default();
@@ -34,9 +34,9 @@ pub fn trace(lab: &mut Lab<'_>, transfer: Transfer) -> Result<(), MeasureError> 
         let (calls, looks) = (acts.clone(), acts.clone());
         sim.spawn_checked(FROM, async move |cell| {
             let (from, source, dest) = (cell.now(), Addr(0x1_0000), Addr(0x3_0000));
-            match transfer {
-                Transfer::Put => cell.put(TO, source, WORDS, dest, Some(flag(0)), None).await?,
-                Transfer::Get => cell.get(TO, source, WORDS, dest, Some(flag(0)), None).await?,
+            match message {
+                Message::Put => cell.put(TO, source, WORDS, dest, Some(flag(0)), None).await?,
+                Message::Get => cell.get(TO, source, WORDS, dest, Some(flag(0)), None).await?,
             }
             calls.borrow_mut().push(Act {
                 node: FROM,

@@ -159,6 +159,9 @@ pub fn draw(t: &Trace) -> Markup {
                         }
                     }
                 }
+                @if blocks.iter().any(|block| block.spans.is_empty()) {
+                    p.id { "Of a faint block nothing was recorded." }
+                }
             }
         }
     }
@@ -245,5 +248,6 @@ mod tests {
         let html = draw(&trace()).into_string();
         assert_eq!(values(&html, "g", "data-name").len(), 15);
         assert_eq!(html.matches("class=\"idle\"").count(), 9, "{html}");
+        assert!(html.contains("Of a faint block nothing was recorded."));
     }
 }

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::key::{self, Entry};
+use super::spans::{self, Span};
 use super::{axis, micro};
-use crate::harness::backend::{Event, EventKind};
-use crate::harness::event::{Part, Place};
+use crate::harness::event::Place;
 use crate::repro::row::{BackendKind, stated};
 use crate::repro::{Bar, Breakdown, Item, Stack, Trace};
 use crate::{NodeId, Picos};
@@ -155,72 +155,71 @@ impl Scale {
     }
 }
 
-/// A span of time in which a lane was busy.
-#[derive(Clone, Copy)]
-struct Span {
-    from: Picos,
-    to: Picos,
-}
-
-/// What went on at a place of a node: from each begin to the next end with the same key, in order.
-fn spans(events: &[Event], node: NodeId, place: Place) -> Vec<Span> {
-    let here = events.iter().filter(|event| event.node == node);
-    let parts = here.filter_map(|event| Some((event.at, event.kind.part()?)));
-    let ours: Vec<_> = parts.filter(|(_, (own, ..))| *own == place).collect();
-    let mut taken = vec![false; ours.len()];
-    let mut spans = Vec::new();
-    for (at, (from, (_, part, key))) in ours.iter().enumerate() {
-        let ends = |n: &usize| !taken[*n] && matches!(ours[*n].1, (_, Part::Ends, own) if own == *key);
-        match part {
-            Part::Begins => {
-                if let Some(end) = (at..ours.len()).find(ends) {
-                    taken[end] = true;
-                    spans.push(Span {
-                        from: *from,
-                        to: ours[end].0,
-                    });
-                }
-            }
-            Part::Whole => spans.push(Span { from: *from, to: *from }),
-            Part::Ends => {}
-        }
-    }
-    spans
-}
-
+/// A row of the diagram.
 struct Lane {
-    name: String,
-    colour: &'static str,
+    node: NodeId,
+    /// Without one it is the node's processor.
+    place: Option<Place>,
     spans: Vec<Span>,
 }
 
-/// The lanes of a packet from PE 0 to PE 1.
-fn lanes(t: &Trace) -> Vec<Lane> {
-    let (from, to) = (NodeId(0), NodeId(1));
-    let lane = |name: &str, colour, node, place| Lane {
-        name: name.into(),
-        colour,
-        spans: spans(&t.record.events, node, place),
-    };
-    // Of an interrupt the instant counts in which it comes, served or not.
-    let comes = |event: &&Event| event.node == to && event.kind == EventKind::Irq { level: true };
-    let interrupts = t.record.events.iter().filter(comes);
-    let interrupts = interrupts.map(|event| Span {
-        from: event.at,
-        to: event.at,
-    });
-    vec![
-        lane("CPU 0: registers", COLOURS[5], from, Place::Registers),
-        lane("memory 0: reads", COLOURS[0], from, Place::Reads),
-        lane("link from PE 0", COLOURS[2], from, Place::LinkOut),
-        lane("link to PE 1", COLOURS[2], to, Place::LinkIn),
-        lane("memory 1: writes", COLOURS[1], to, Place::Writes),
+impl Lane {
+    fn of(t: &Trace, node: NodeId, place: Place) -> Lane {
         Lane {
-            name: "CPU 1: interrupt".into(),
-            colour: COLOURS[4],
-            spans: interrupts.collect(),
-        },
-    ]
+            node,
+            place: Some(place),
+            spans: spans::at(t, node, place),
+        }
+    }
+
+    fn name(&self, t: &Trace) -> String {
+        let (node, number) = (t.node, self.node.0);
+        match self.place {
+            None => format!("CPU {number}"),
+            Some(Place::Registers) => format!("CPU {number}: registers"),
+            Some(Place::Reads) => format!("memory {number}: reads"),
+            Some(Place::LinkOut) => format!("link from {node} {number}"),
+            Some(Place::LinkIn) => format!("link to {node} {number}"),
+            Some(Place::Writes) => format!("memory {number}: writes"),
+            Some(Place::Interrupt) => format!("CPU {number}: interrupt"),
+        }
+    }
+
+    fn colour(&self) -> &'static str {
+        let colour = match self.place {
+            None => 3,
+            Some(Place::Registers) => 5,
+            Some(Place::Reads) => 0,
+            Some(Place::LinkOut | Place::LinkIn) => 2,
+            Some(Place::Writes) => 1,
+            Some(Place::Interrupt) => 4,
+        };
+        COLOURS[colour]
+    }
+}
+
+/// The rows where something happened: the way of a packet from node 0 to node 1, then the way of one back.
+fn lanes(t: &Trace) -> Vec<Lane> {
+    let (one, other) = (NodeId(0), NodeId(1));
+    let way = |from, to| {
+        [
+            (from, Place::Registers),
+            (from, Place::Reads),
+            (from, Place::LinkOut),
+            (to, Place::LinkIn),
+            (to, Place::Writes),
+            (to, Place::Interrupt),
+        ]
+        .map(|(node, place)| Lane::of(t, node, place))
+    };
+    let cpu = |node| Lane {
+        node,
+        place: None,
+        spans: spans::acts(t, node),
+    };
+    let ways = way(one, other).into_iter().chain(way(other, one));
+    let all = [cpu(one)].into_iter().chain(ways).chain([cpu(other)]);
+    all.filter(|lane| !lane.spans.is_empty()).collect()
 }
 
 /// Where a packet was at each time: one lane per place, slanted lines across the network.
@@ -233,13 +232,13 @@ pub fn time_space(t: &Trace) -> Markup {
     let since = |at: Picos| at.saturating_sub(t.from).as_us();
     let drawn = html! {
         @for (n, lane) in lanes.iter().enumerate() {
-            @let y = y_of(n);
-            text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (lane.name) }
+            @let (y, name) = (y_of(n), lane.name(t));
+            text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (name) }
             line x1=(LEFT) y1=(y + 11.0) x2=(WIDTH - RIGHT) y2=(y + 11.0) stroke="#e8ecf1" {}
-            @for s in within(&lane.spans, t) {
+            @for s in &lane.spans {
                 @let (from, width) = (scale.x(s.from), scale.x(s.to) - scale.x(s.from));
-                rect x=(px(from)) y=(y) width=(px(width.max(2.5))) height="22" fill=(lane.colour) fill-opacity="0.75" {
-                    title { (lane.name) (format!(": {:.2} to {:.2} µs", since(s.from), since(s.to))) }
+                rect x=(px(from)) y=(y) width=(px(width.max(2.5))) height="22" fill=(lane.colour()) fill-opacity="0.75" {
+                    title { (name) (format!(": {:.2} to {:.2} µs", since(s.from), since(s.to))) }
                 }
                 @if width > 52.0 {
                     text x=(px(from + width / 2.0)) y=(y + 15.0) text-anchor="middle" fill="white" font-size="11"
@@ -248,11 +247,14 @@ pub fn time_space(t: &Trace) -> Markup {
             }
         }
         // The heads and tails of packets in the network.
-        @for (out, into) in lanes[2].spans.iter().zip(&lanes[3].spans) {
-            @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
-                @if a >= t.from && b <= t.to {
-                    line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3))
-                        stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
+        @for (from, to) in [(NodeId(0), NodeId(1)), (NodeId(1), NodeId(0))] {
+            @let row = |node, place| lanes.iter().position(|lane| (lane.node, lane.place) == (node, Some(place)));
+            @if let Some((from_row, to_row)) = row(from, Place::LinkOut).zip(row(to, Place::LinkIn)) {
+                @for (out, into) in spans::packets(t, from, to) {
+                    @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
+                        line x1=(px(scale.x(a))) y1=(y_of(from_row) + 22.0) x2=(px(scale.x(b))) y2=(y_of(to_row))
+                            stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
+                    }
                 }
             }
         }
@@ -261,17 +263,14 @@ pub fn time_space(t: &Trace) -> Markup {
     picture(&t.title, bottom + 30.0, &drawn, &[])
 }
 
-fn within<'a>(spans: &'a [Span], t: &'a Trace) -> impl Iterator<Item = &'a Span> {
-    spans.iter().filter(|s| s.to >= t.from && s.from <= t.to)
-}
-
 /// The occupancy of the links and the receive FIFO of a run; the FIFO of other backends is drawn beside it.
 pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
     let Some((_, first)) = runs.first() else {
         return html! {};
     };
     let scale = Scale::of(first);
-    let lanes = lanes(first);
+    let links = [(NodeId(0), Place::LinkOut), (NodeId(1), Place::LinkIn)];
+    let links = links.map(|(node, place)| Lane::of(first, node, place));
     let bytes = runs.iter().flat_map(|(_, t)| &t.record.fifo).map(|s| s.1);
     let top = f64::from(bytes.max().unwrap_or(0));
     // Without a byte in it, the FIFO is not drawn.
@@ -279,18 +278,17 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
     let y = |bytes: f64| y0 + area * (1.0 - bytes / top);
     let floor = y0 + area;
     let drawn = html! {
-        @for (n, lane) in lanes[2..4].iter().enumerate() {
+        @for (n, lane) in links.iter().enumerate() {
             @let y = 6.0 + 34.0 * n as f64;
-            @let shown = within(&lane.spans, first);
-            @let busy: f64 = shown.map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
+            @let busy: f64 = lane.spans.iter().map(|s| s.to.saturating_sub(s.from).as_us()).sum();
             @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
             // Without spans the sum is -0.
             text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) {
-                (lane.name) (format!(", {:.0} %", share + 0.0))
+                (lane.name(first)) (format!(", {:.0} %", share + 0.0))
             }
-            @for s in within(&lane.spans, first) {
+            @for s in &lane.spans {
                 rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0)))
-                    height="24" fill=(lane.colour) fill-opacity="0.75" {}
+                    height="24" fill=(lane.colour()) fill-opacity="0.75" {}
             }
         }
         @for (backend, run) in runs.iter().filter(|_| top > 0.0) {
@@ -343,6 +341,7 @@ fn points(corners: &[(Picos, f64)], x: impl Fn(Picos) -> f64, y: impl Fn(f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::backend::{Event, EventKind};
     use crate::repro::Record;
 
     fn event(us: f64, node: u16, kind: EventKind) -> Event {
@@ -354,14 +353,14 @@ mod tests {
     }
 
     fn trace(events: Vec<Event>) -> Trace {
+        let record = Record {
+            events,
+            ..Record::default()
+        };
         Trace {
-            title: "t".into(),
             from: Picos::ZERO,
             to: Picos::from_us(10.0),
-            record: Record {
-                events,
-                fifo: Vec::new(),
-            },
+            ..Trace::of("t", record)
         }
     }
 
@@ -369,8 +368,8 @@ mod tests {
     fn a_level_stays_until_the_next_sample_and_the_model_is_drawn_beside_the_rtl() {
         let run = |levels: &[(f64, u32)]| Trace {
             record: Record {
-                events: Vec::new(),
                 fifo: levels.iter().map(|(us, bytes)| (Picos::from_us(*us), *bytes)).collect(),
+                ..Record::default()
             },
             ..trace(vec![])
         };
@@ -396,32 +395,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_span_goes_from_a_begin_to_the_end_of_the_same_thing() {
-        let tx = |us, kind| event(us, 0, kind);
-        let read = |addr| EventKind::MemRead {
-            addr: crate::Addr(addr),
-            bytes: 32,
-        };
-        let data = |addr| EventKind::MemReadData {
-            addr: crate::Addr(addr),
-        };
-        // The first end belongs to a begin before the trace.
-        let events = [
-            tx(1.0, data(0)),
-            tx(2.0, read(32)),
-            tx(3.0, read(64)),
-            tx(4.0, data(32)),
-            tx(5.0, data(64)),
-            tx(6.0, read(96)),
-        ];
-        let spans: Vec<(f64, f64)> = spans(&events, NodeId(0), Place::Reads)
-            .iter()
-            .map(|s| (s.from.as_us(), s.to.as_us()))
-            .collect();
-        assert_eq!(spans, [(2.0, 4.0), (3.0, 5.0)]);
-    }
-
     /// 10 us take 830 pixels.
     #[test]
     fn a_span_is_a_box_that_ends_with_it_and_says_its_times() {
@@ -431,7 +404,7 @@ mod tests {
         ];
         let svg = time_space(&trace(events)).into_string();
         assert_eq!(svg.matches("<rect").count(), 1, "{svg}");
-        assert!(svg.contains("x=\"316.0\" y=\"82\" width=\"415.0\""), "{svg}");
+        assert!(svg.contains("x=\"316.0\" y=\"6\" width=\"415.0\""), "{svg}");
         assert!(svg.contains("<title>link from PE 0: 2.00 to 7.00 µs</title>"), "{svg}");
         assert!(svg.contains(">5.00 µs</text>"), "{svg}");
     }

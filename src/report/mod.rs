@@ -5,6 +5,8 @@ mod diagram;
 mod key;
 mod map;
 mod plot;
+mod spans;
+mod steps;
 mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -78,6 +80,9 @@ pub fn render(page: &Page<'_>) -> String {
             @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
             (parameters(&page.params))
             (counts(page.outcomes))
+            @if page.outcomes.iter().flat_map(|o| &o.traces).any(|trace| trace.stepped) {
+                script { (PreEscaped(include_str!("steps.js"))) }
+            }
         },
     )
 }
@@ -274,7 +279,13 @@ fn figures(experiment: Experiment, outcomes: &[Outcome], first: bool) -> Markup 
         all.extend(outcome.stacks.iter().map(diagram::stack));
         all.extend(outcome.maps.iter().map(map::draw));
         for (n, trace) in outcome.traces.iter().enumerate() {
-            all.extend([diagram::time_space(trace), diagram::occupancy(&same_run(&ours, n))]);
+            all.push(diagram::time_space(trace));
+            if trace.stepped {
+                all.push(steps::draw(trace));
+            }
+            if !trace.record.fifo.is_empty() {
+                all.push(diagram::occupancy(&same_run(&ours, n)));
+            }
         }
     }
     let count = if first { 1 } else { all.len() };
@@ -332,7 +343,7 @@ mod tests {
     use super::*;
     use crate::machines;
     use crate::repro::row::{Provenance, Source, Spec};
-    use crate::repro::{Curve, Mark, OVER_SIZES, THROUGHPUT};
+    use crate::repro::{Curve, Mark, OVER_SIZES, Record, THROUGHPUT};
 
     const E7: Experiment = Experiment {
         id: "E7",
@@ -465,7 +476,11 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_from_anywhere() {
-        let html = page(&[outcome(BackendKind::Rtl, 7.0)]);
+        let mut outcome = outcome(BackendKind::Rtl, 7.0);
+        assert!(!page(&[outcome.clone()]).contains("<script"), "nothing is stepped");
+        outcome.traces.push(Trace::of("a packet", Record::default()));
+        let html = page(&[outcome.clone(), outcome]);
+        assert_eq!(html.matches("<script").count(), 1);
         for link in ["http:", "https:", "src=", "<link", "@import", "url("] {
             assert!(!html.contains(link), "{link} in the report");
         }

@@ -5,8 +5,8 @@ pub mod pool;
 pub mod row;
 pub mod summary;
 
-use crate::Picos;
 use crate::harness::backend::Event;
+use crate::{NodeId, Picos};
 use row::{BackendKind, Row};
 
 /// One experiment, as `tsunagi list` shows it.
@@ -266,17 +266,67 @@ pub struct Cell {
 pub struct Record {
     /// The committed events.
     pub events: Vec<Event>,
+    /// What programs did.
+    pub acts: Vec<Act>,
     /// Bytes in PE 1's receive FIFO from each instant on.
     pub fifo: Vec<(Picos, u32)>,
 }
 
-/// A short run, for the time-space diagram and for the occupancy of links and FIFO.
+impl Record {
+    /// What programs did, and all that happened meanwhile at a place.
+    pub fn of(acts: Vec<Act>, events: &[Event]) -> Record {
+        let from = acts.iter().map(|act| act.from).min();
+        let to = acts.iter().map(|act| act.to).max();
+        let meanwhile = |event: &&Event| from <= Some(event.at) && Some(event.at) <= to && event.kind.part().is_some();
+        Record {
+            events: events.iter().filter(meanwhile).copied().collect(),
+            acts,
+            fifo: Vec::new(),
+        }
+    }
+}
+
+/// What a program of a node did, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Act {
+    pub node: NodeId,
+    pub from: Picos,
+    pub to: Picos,
+    pub what: &'static str,
+}
+
+/// A short run between nodes 0 and 1, for the space-time diagram, for the occupancy of links and FIFO, and for the
+/// stepped view.
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub title: String,
+    /// What a node is called.
+    pub node: &'static str,
+    /// The names of registers, by offset.
+    pub registers: &'static [(u64, &'static str)],
+    /// The run is a packet, or one with its answer: short enough to be shown step by step.
+    pub stepped: bool,
     pub from: Picos,
     pub to: Picos,
     pub record: Record,
+}
+
+impl Trace {
+    /// From the first to the last of what happened.
+    pub fn of(title: &str, record: Record) -> Trace {
+        let events = record.events.iter().map(|event| event.at);
+        let acts = record.acts.iter().flat_map(|act| [act.from, act.to]);
+        let times: Vec<Picos> = events.chain(acts).collect();
+        Trace {
+            title: title.into(),
+            node: "PE",
+            registers: &[],
+            stepped: true,
+            from: times.iter().copied().min().unwrap_or(Picos::ZERO),
+            to: times.into_iter().max().unwrap_or(Picos::ZERO),
+            record,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use tsunagi::NodeId;
 use tsunagi::ap1000p::Ap1000p;
 use tsunagi::ap1000p::params::Config;
+use tsunagi::harness::event::{Event, EventKind};
 use tsunagi::harness::seed::Seed;
 use tsunagi::repro::row::BackendKind;
-use tsunagi::repro::{Request, lab, pool};
+use tsunagi::repro::{Request, Trace, lab, pool};
 
 use crate::tsunagi;
 
@@ -177,4 +179,63 @@ fn measurements_are_drawn_as_curves() {
             "{curve:?}"
         );
     }
+}
+
+/// The drawn PUT goes from memory to memory. The drawn GET goes there and back, and the other cell's processor has no
+/// part in it.
+#[test]
+fn a_put_and_a_get_are_followed_from_the_call_to_the_flag() {
+    type Step = (NodeId, fn(EventKind) -> bool);
+    let (from, to) = (NodeId(0), NodeId(1));
+    let leaves: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::TxFirst { .. });
+    let comes: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::RxFirst { .. });
+    let read: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::MemRead { .. });
+    let written: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::MemWritten { .. });
+    let trace = |id, backend| {
+        let request = Request {
+            experiments: &[id],
+            backends: &[backend],
+            config: &Config::paper(),
+            full: false,
+            threads: pool::threads(),
+        };
+        let mut outcomes = lab::run::<Ap1000p>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"));
+        outcomes.remove(0).traces.remove(0)
+    };
+    let follow = |trace: &Trace, steps: &[Step]| {
+        let (events, acts) = (&trace.record.events, &trace.record.acts);
+        let [call, flag] = acts[..] else { panic!("{acts:?}") };
+        let mut at = call.from;
+        for (number, (node, is)) in steps.iter().enumerate() {
+            let next = events.iter().find(|e| e.at >= at && e.node == *node && is(e.kind));
+            at = next
+                .unwrap_or_else(|| panic!("no step {number} after {at:?}: {events:?}"))
+                .at;
+        }
+        assert!(
+            at <= flag.from && (trace.from, trace.to) == (call.from, flag.to),
+            "{trace:?}"
+        );
+        [call.node, flag.node]
+    };
+    let put = trace("M1", BackendKind::Model);
+    assert_eq!(follow(&put, &[(from, leaves), (to, comes)]), [from, to]);
+    let way: [Step; 4] = [(from, leaves), (to, comes), (to, leaves), (from, comes)];
+    assert_eq!(follow(&trace("C10", BackendKind::Model), &way), [from, from]);
+    // The model does not tell of the memory's bursts.
+    let way: [Step; 6] = [
+        (from, leaves),
+        (to, comes),
+        (to, read),
+        (to, leaves),
+        (from, comes),
+        (from, written),
+    ];
+    let get = trace("C10", BackendKind::Rtl);
+    assert_eq!(follow(&get, &way), [from, from]);
+    let of_processor = |e: &Event| matches!(e.kind, EventKind::RegWrite { .. } | EventKind::Irq { .. });
+    assert!(
+        !get.record.events.iter().any(|e| e.node == to && of_processor(e)),
+        "{get:?}"
+    );
 }

@@ -1,5 +1,6 @@
 //! The pages of `tsunagi repro --out` in a browser.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,11 +59,12 @@ fn width(chromium: &Path, folder: &Path, page: &str, window: u32) -> u32 {
     said(chromium, folder, &frame, &[]).parse().unwrap()
 }
 
-/// How bright page and ink are, to 255 each, and the filter of the first picture.
-fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32, String) {
+/// How bright page, ink and a block of the stepped view are, to 255 each, and the filter of the first picture.
+fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> ([u32; 3], String) {
     let script = "<p id=\"said\"></p><script>const of = (what) => getComputedStyle(document.querySelector(what));\
          document.getElementById('said').textContent =\
-         [of('body').backgroundColor, of('body').color, of('figure .scroll svg').filter].join('|') + ';'\
+         [of('body').backgroundColor, of('body').color, of('.steps g:not(.busy) rect').fill,\
+         of('figure .scroll svg').filter].join('|') + ';'\
          </script></body>";
     let options: &[&str] = if dark {
         &["--blink-settings=preferredColorScheme=0"]
@@ -70,7 +72,7 @@ fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32,
         &[]
     };
     let said = said(chromium, folder, &page.replace("</body>", script), options);
-    let [page, ink, filter] = said.split('|').collect::<Vec<_>>()[..] else {
+    let [page, ink, block, filter] = said.split('|').collect::<Vec<_>>()[..] else {
         panic!("{said}")
     };
     // As `rgb(20, 24, 31)`.
@@ -80,7 +82,7 @@ fn colours(chromium: &Path, folder: &Path, page: &str, dark: bool) -> (u32, u32,
             .filter_map(|part| part.parse::<u32>().ok());
         parts.take(3).sum::<u32>() / 3
     };
-    (bright(page), bright(ink), filter.to_owned())
+    ([page, ink, block].map(bright), filter.to_owned())
 }
 
 #[test]
@@ -91,8 +93,10 @@ fn no_page_scrolls_sideways() {
     };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    // One experiment of each machine: Cenju-3's, the AP1000+'s, DIMMnet-1's and EM-4's.
-    let experiments = ["E7", "M2", "X3", "R1"].map(|id| ["--experiment", id]).concat();
+    // Of Cenju-3, of the AP1000+, of DIMMnet-1 and of EM-4. E2 and C10 have a packet step by step.
+    let experiments = ["E2", "E7", "C10", "M2", "X3", "R1"]
+        .map(|id| ["--experiment", id])
+        .concat();
     let (code, _, error) = tsunagi(
         &[
             &["repro", "--backend", "model", "--brief", "--out", out],
@@ -139,19 +143,136 @@ fn in_the_dark_page_and_pictures_are_dark() {
         "--backend",
         "model",
         "--experiment",
-        "E7",
+        "E2",
         "--out",
         out,
     ]);
     assert_eq!(code, 0, "{error}");
     let page = fs::read_to_string(folder.path().join("report-cenju3.html")).unwrap();
-    let is_dark = |(page, ink, filter): (u32, u32, String)| page < 60 && ink > 200 && filter.starts_with("invert");
+    let is_dark = |([page, ink, block], filter): ([u32; 3], String)| {
+        page < 60 && ink > 200 && block < 60 && filter.starts_with("invert")
+    };
     assert!(is_dark(colours(&chromium, folder.path(), &page, true)));
-    let (bright, ink, filter) = colours(&chromium, folder.path(), &page, false);
-    assert!(bright > 200 && ink < 60 && filter == "none", "{bright} {ink} {filter}");
+    let ([bright, ink, block], filter) = colours(&chromium, folder.path(), &page, false);
+    assert!(
+        bright > 200 && ink < 60 && block > 200 && filter == "none",
+        "{bright} {ink} {block} {filter}"
+    );
     // The broken twin: a page that does not ask stays light.
     let broken = page.replace("prefers-color-scheme: dark", "prefers-color-scheme: none");
     assert!(broken != page && !is_dark(colours(&chromium, folder.path(), &broken, true)));
+}
+
+/// The names and the spans of the blocks of the first stepped view, in picoseconds.
+fn blocks(page: &str) -> Vec<(String, Vec<(u64, u64)>)> {
+    let view = page.split_once("<div class=\"steps\">").expect("a stepped view").1;
+    let picture = view.split_once("</svg>").expect("its picture").0;
+    let value = |block: &str, name: &str| {
+        let (_, rest) = block.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let span = |text: &str| {
+        let (from, to) = text.split_once('-').expect("a begin and an end");
+        (from.parse().unwrap(), to.parse().unwrap())
+    };
+    let block = |tag: &str| {
+        let tag = tag.split_once('>').expect("an end of the tag").0;
+        let spans = value(tag, "data-spans").unwrap_or_default();
+        let name = value(tag, "data-name").expect("a name");
+        (name, spans.split_whitespace().map(span).collect())
+    };
+    picture.split("<g ").skip(1).map(block).collect()
+}
+
+/// The blocks that are marked at each step, whether the control is shown, and how many steps of the list are.
+fn marked(chromium: &Path, folder: &Path, page: &str) -> (Vec<Vec<String>>, bool, usize) {
+    let script = "<p id=\"said\"></p><script>{\
+         const view = document.querySelector('.steps'), pick = view.querySelector('input'), all = [];\
+         for (let at = 0; at <= pick.max; at++) {\
+           pick.value = at; pick.dispatchEvent(new Event('input'));\
+           all.push([...view.querySelectorAll('g.busy')].map((block) => block.dataset.name).join(','));\
+         }\
+         const shown = [...view.querySelectorAll('li')].filter((step) => step.offsetHeight > 0);\
+         document.getElementById('said').textContent =\
+         [view.querySelector('.pick').offsetHeight > 0, shown.length, ...all].join('|') + ';';\
+         }</script></body>";
+    let said = said(chromium, folder, &page.replace("</body>", script), &[]);
+    let mut parts = said.split('|');
+    let (control, shown) = (parts.next().unwrap() == "true", parts.next().unwrap().parse().unwrap());
+    let names = |step: &str| {
+        step.split(',')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    (parts.map(names).collect(), control, shown)
+}
+
+#[test]
+fn a_chosen_step_marks_what_is_busy_then() {
+    let Some(chromium) = chromium() else {
+        eprintln!("left out: no Chromium on PATH (Debian's package `chromium`)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cenju3.html");
+    let out = file.to_str().unwrap();
+    let (code, _, error) = tsunagi(&[
+        "report",
+        "cenju3",
+        "--backend",
+        "model",
+        "--experiment",
+        "E2",
+        "--out",
+        out,
+    ]);
+    assert_eq!(code, 0, "{error}");
+    let page = fs::read_to_string(file).unwrap();
+    let blocks = blocks(&page);
+    let spans = || blocks.iter().flat_map(|(_, spans)| spans.iter().copied());
+    let times: BTreeSet<u64> = spans().flat_map(|(from, to)| [from, to]).collect();
+    let is_busy = |at: u64, (from, to): (u64, u64)| from <= at && (at < to || from == to && to == at);
+    let busy = |at: &u64| {
+        let ours = blocks
+            .iter()
+            .filter(|(_, spans)| spans.iter().any(|span| is_busy(*at, *span)));
+        ours.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> = times.iter().map(busy).collect();
+    assert_eq!(expected[0], ["CPU 0"]);
+    assert!(
+        expected.iter().any(|names| names.contains(&"network".into())),
+        "{expected:?}"
+    );
+    assert_eq!(
+        marked(&chromium, folder.path(), &page),
+        (expected.clone(), true, spans().count())
+    );
+    // The broken twins: a span that lasts an instant too long, and a block that is not marked.
+    for (right, wrong) in [
+        ("now < to", "now <= to"),
+        ("classList.toggle('busy'", "classList.toggle('idle'"),
+    ] {
+        let broken = page.replace(right, wrong);
+        assert!(
+            broken != page && marked(&chromium, folder.path(), &broken).0 != expected,
+            "{wrong}"
+        );
+    }
+    let broken = page.replacen("<li data-spans", "<p data-spans", 1);
+    assert!(
+        marked(&chromium, folder.path(), &broken).2 < spans().count(),
+        "a step that is none"
+    );
+    // Without the script all steps are there, and nothing that would need it.
+    let (before, script) = page.split_once("<script>").expect("a script");
+    let still = format!("{before}{}", script.split_once("</script>").expect("its end").1);
+    let (names, control, shown) = marked(&chromium, folder.path(), &still);
+    assert!(
+        names.concat().is_empty() && !control && shown == spans().count(),
+        "{names:?}"
+    );
 }
 
 #[test]

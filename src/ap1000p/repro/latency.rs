@@ -4,6 +4,7 @@ use std::cell::Cell as Count;
 use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, finish, flag, node, pattern, wrong};
+use super::path;
 use crate::ap1000p::host::{By, Transfer};
 use crate::repro::row::Spec;
 use crate::repro::{Curve, Mark, Plot, Scale};
@@ -140,7 +141,7 @@ pub fn m1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "Latency of a PUT, from the call to the flag",
         &[(By::User, &points)],
     );
-    Ok(())
+    path::trace(lab, path::Message::Put)
 }
 
 pub fn m2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {

@@ -4,6 +4,7 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{FLAGS, HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern, settle, wrong};
+use super::path;
 use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::page::Page;
 use crate::ap1000p::golden::window;
@@ -480,7 +481,7 @@ pub fn c10(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "events",
         active,
     );
-    Ok(())
+    path::trace(lab, path::Message::Get)
 }
 
 pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {

@@ -7,6 +7,7 @@ mod lab;
 mod latency;
 mod memory;
 mod messages;
+mod path;
 mod queues;
 mod rings;
 pub mod scenario;

@@ -2,12 +2,13 @@
 
 use super::measure::{MeasureError, measure};
 use super::{ENTRIES, Run};
+use crate::Picos;
 use crate::cenju3::Cenju3;
+use crate::cenju3::names::REGISTERS;
 use crate::cenju3::params::Config;
 use crate::repro::lab::{self, Entry, Subject};
 use crate::repro::row::{BackendKind, Spec};
 use crate::repro::{Curve, Quantity, Record, Trace, mb_s, us};
-use crate::{NodeId, Picos};
 
 /// One experiment on one backend, under way.
 pub type Lab<'a> = lab::Lab<'a, Cenju3>;
@@ -185,20 +186,12 @@ impl Lab<'_> {
         }
     }
 
-    /// Keeps the record of a measurement for the report, from PE 0's first event to the last.
-    pub fn trace(&mut self, title: &str, measurement: &Measurement) {
-        let record = measurement.record.clone();
-        let events = &record.events;
-        let first = events
-            .iter()
-            .find(|e| e.node == NodeId(0))
-            .map_or(Picos::ZERO, |e| e.at);
-        let last = events.last().map_or(first, |e| e.at);
+    /// Keeps the record of a measurement for the report; of a single packet it is shown step by step.
+    pub fn trace(&mut self, title: &str, measurement: &Measurement, stepped: bool) {
         self.outcome.traces.push(Trace {
-            title: title.into(),
-            from: first,
-            to: last,
-            record,
+            registers: REGISTERS.values,
+            stepped,
+            ..Trace::of(title, measurement.record.clone())
         });
     }
 }

@@ -103,7 +103,7 @@ pub fn e2(lab: &mut Lab<'_>) {
         title: "Fig. 7: the 7 us of the hardware".into(),
         items,
     });
-    lab.trace("The path of one packet: one word from PE 0 to PE 1", &m);
+    lab.trace("The path of one packet: one word from PE 0 to PE 1", &m, true);
 }
 
 /// Fig. 8. One word by `CJrmwrite` between two user programs.

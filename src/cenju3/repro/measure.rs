@@ -19,8 +19,8 @@ use crate::harness::backend::{Event, EventKind};
 use crate::harness::exec::{Sample, SimError};
 use crate::harness::memory::Memory;
 use crate::harness::wave::Probe;
-use crate::repro::Record;
 use crate::repro::row::BackendKind;
+use crate::repro::{Act, Record};
 use crate::{Addr, NodeId, Picos};
 
 type Sim = Cenju3Sim<AnyBackend>;
@@ -352,6 +352,7 @@ fn record(events: &[Event], samples: &[Sample], from: Picos, to: Picos) -> Recor
     Record {
         events: events.iter().filter(|e| within(e.at)).copied().collect(),
         fifo: fifo.map(level).collect(),
+        ..Record::default()
     }
 }
 
@@ -419,15 +420,22 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config
         ("irq", us_between(written, recognised)),
         ("recognised", us_between(begin, recognised)),
     ];
-    // The interrupt ends the packet's path.
-    let raised = events.iter().find(|e| e.kind == EventKind::Irq { level: true });
-    let record = raised.map_or(Record::default(), |last| {
-        record(events, samples, begin.unwrap_or(Picos::ZERO), last.at)
-    });
+    // The packet's path begins with the CPU's access, and ends with the interrupt in the other kernel.
+    let act = |node, from, to, what| Act { node, from, to, what };
+    let record = begin
+        .zip(started)
+        .zip(recognised)
+        .map(|((begin, started), recognised)| Record {
+            acts: vec![
+                act(FROM, begin, started, "writes the queue's pointer"),
+                act(TO, recognised, recognised, "the kernel has the interrupt"),
+            ],
+            ..record(events, samples, begin, recognised)
+        });
     Measurement {
         values,
         first_flit: out,
-        record,
+        record: record.unwrap_or_default(),
     }
 }
 

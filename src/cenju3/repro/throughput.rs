@@ -272,6 +272,7 @@ pub fn e7(lab: &mut Lab<'_>) {
     lab.trace(
         "Not pipelined, transfers of 8 KB: PE 1 stops, invalidates and drains",
         &lab.measure(&config, stream(8192, AtEnd::InvalidateStopped)),
+        false,
     );
     let marks = vec![
         level(36.0, 0.0, "pipelined about 36"),

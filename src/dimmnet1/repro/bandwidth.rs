@@ -2,9 +2,10 @@
 
 use super::depends;
 use super::lab::{Lab, Way, What};
+use crate::dimmnet1::names::REGISTERS;
 use crate::dimmnet1::params::Config;
 use crate::repro::row::Spec;
-use crate::repro::{Curve, Mark, OVER_SIZES, Plot, greatest, least};
+use crate::repro::{Curve, Mark, OVER_SIZES, Plot, Trace, greatest, least};
 
 /// Bytes of a packet of BOTF.
 const PIECE: u32 = 464;
@@ -129,6 +130,13 @@ pub fn x2(lab: &mut Lab<'_>) {
         .push(plot("fig2", "Fig. 2: bandwidth of a blocking send", all));
     let zoom = measured[2..].iter().map(|of| zoomed(&of.curve)).collect();
     lab.outcome.plots.push(plot("fig3", "Fig. 3: the same, enlarged", zoom));
+    let (config, what) = point(lab.config(), Way::Botf, 64.0);
+    let record = lab.measure(&config, what).record;
+    lab.outcome.traces.push(Trace {
+        node: "node",
+        registers: REGISTERS.values,
+        ..Trace::of("BOTF of 64 B from node 0 to node 1, and its answer", record)
+    });
 }
 
 /// The greatest value from a size on.

@@ -18,6 +18,7 @@ use crate::harness::exec::SimError;
 use crate::harness::wave::Probe;
 use crate::machine::poison;
 use crate::repro::row::BackendKind;
+use crate::repro::{Act, Record};
 use crate::{Addr, NodeId, Picos};
 
 pub(super) type Sim = Dimmnet1Sim<AnyBackend>;
@@ -79,10 +80,10 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
     finish(&mut sim, 0)?;
     sim.backend_mut().record(true);
     let to = NodeId(config.nodes as u16 - 1);
-    let mut events = Vec::new();
+    let (mut events, mut acts) = (Vec::new(), Vec::new());
     let values = match *what {
         What::PingPong { rounds } => ping_pong(&mut sim, to, rounds)?,
-        What::Send { way, bytes, count } => sends(&mut sim, to, (way, bytes, count))?,
+        What::Send { way, bytes, count } => sends(&mut sim, to, (way, bytes, count), &mut acts)?,
         What::Scatter { by, bytes, block } => scatters(&mut sim, to, (by, bytes, block))?,
         What::Pull { bytes, count } => pulls(&mut sim, to, bytes, count)?,
         What::Barrier { barrier, count } => barriers(&mut sim, barrier, count, &mut events)?,
@@ -95,13 +96,11 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
     } else {
         to
     };
-    Ok(finished(
-        &events,
-        what,
-        to,
-        Profile::of(&events, served_by, config),
-        values,
-    ))
+    let profile = Profile::of(&events, served_by, config);
+    Ok(Measurement {
+        record: Record::of(acts, &events),
+        ..finished(&events, what, to, profile, values)
+    })
 }
 
 /// The values that come from the run's events, beside those of its programs.
@@ -272,7 +271,13 @@ pub(super) fn arrives(way: Way, data: &[u8]) -> Vec<u8> {
 
 type Sends = (Way, u32, u32);
 
-fn sends(sim: &mut Sim, to: NodeId, sends: Sends) -> Result<Vec<(&'static str, f64)>, MeasureError> {
+/// `acts` gets the last send, if it is of one packet.
+fn sends(
+    sim: &mut Sim,
+    to: NodeId,
+    sends: Sends,
+    acts: &mut Vec<Act>,
+) -> Result<Vec<(&'static str, f64)>, MeasureError> {
     let (way, bytes, count) = sends;
     let (from, receiver) = (sim.node(FROM), sim.node(to));
     let target = target(&receiver, bytes)?;
@@ -287,11 +292,19 @@ fn sends(sim: &mut Sim, to: NodeId, sends: Sends) -> Result<Vec<(&'static str, f
         });
         finish(sim, 0)?;
         let message = message(&from, to, way, target);
+        let start = alike(sim.now());
         span = timed(sim, FROM, bytes, async move |node| {
             node.send(&message, Addr(0), bytes).await
         })?;
         let arrives = arrives(way, &data);
         compare(&(way, bytes), &receiver.read(target, arrives.len() as u32), &arrives)?;
+        let act = Act {
+            node: FROM,
+            from: start,
+            to: start + span,
+            what: "a program sends, and waits for the answer",
+        };
+        *acts = Vec::from_iter((bytes <= SIZE_BOTF).then_some(act));
     }
     Ok(vec![
         ("send", span.as_us()),

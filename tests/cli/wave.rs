@@ -299,7 +299,7 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         }
     }
     // Registers, and at least three units whose states can be followed.
-    for machine in ["cenju3", "ap1000p", "dimmnet1"] {
+    for machine in ["cenju3", "ap1000p", "dimmnet1", "emx"] {
         let ours = || taken.iter().filter(|((of, _), _)| *of == machine);
         let registers = ours().find(|((_, signal), names)| signal.ends_with("addr_i") && names.len() >= 3);
         assert!(registers.is_some(), "{machine}: {taken:?}");

@@ -30,8 +30,8 @@ pub struct NotBuilt;
 const RESET: u32 = 8;
 const CLEARED: u32 = 64;
 /// Values of `state_o`.
-const RUNS: u64 = 1;
-const WAITS: u64 = 2;
+const RUNS: u64 = STATE_RUNS as u64;
+const WAITS: u64 = STATE_WAITS as u64;
 
 /// What a PE shows behind an edge of the cycle before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod carrier;
 pub mod golden;
 pub mod host;
 pub mod isa;
+mod lanes;
 pub mod library;
 pub mod model;
 pub mod names;

@@ -81,17 +81,17 @@ fn taken(changes: &[(u64, String)], names: &BTreeMap<u64, String>) -> (BTreeSet<
 /// Checks the names of a wave's signals in both viewers; gives those that each signal takes. What is no state may be
 /// no name: an address of no register, the first byte of a word that is no header.
 fn check_names(folder: &Path, list: &str, commands: &str, fst: &Changes) -> Vec<(String, BTreeSet<String>)> {
-    let set: Vec<&str> = commands
-        .lines()
-        .filter_map(|line| line.strip_prefix("item_set_format "))
-        .collect();
     let rows: Vec<&str> = commands.lines().filter(|line| line.contains("_add ")).collect();
-    let focused: Vec<&str> = commands
-        .lines()
-        .filter_map(|line| line.strip_prefix("item_focus "))
-        .collect();
+    // A row's number, and the format that it gets; lanes are text.
+    let lines: Vec<&str> = commands.lines().collect();
+    let pairs = lines.windows(2).filter_map(|pair| {
+        let focused = pair[0].strip_prefix("item_focus ")?;
+        let format = pair[1].strip_prefix("item_set_format ").expect("a format");
+        (format != "ASCII").then_some((focused, format))
+    });
+    let (focused, set): (Vec<&str>, Vec<&str>) = pairs.unzip();
     let named = named(list);
-    assert_eq!((set.len(), focused.len()), (named.len(), named.len()), "{commands}");
+    assert_eq!(set.len(), named.len(), "{commands}");
     let mut all = Vec::new();
     for (((signal, file), format), row) in named.into_iter().zip(set).zip(focused) {
         let row = row.bytes().fold(0, |row, letter| 16 * row + usize::from(letter - b'a'));
@@ -177,7 +177,7 @@ const CENJU3: Shown = Shown {
 const AP1000P: Shown = Shown {
     sends: "cell0.ap1000p_cell.tx_valid_o",
     arrives: "cell1.ap1000p_cell.rx_valid_i",
-    lanes: 8,
+    lanes: 16,
     clocks: &[("clk_i", (20_000, 0))],
 };
 const DIMMNET1: Shown = Shown {
@@ -194,7 +194,7 @@ const DIMMNET1: Shown = Shown {
 const EMX: Shown = Shown {
     sends: "pe_0.emx_pe.link_out_valid_o",
     arrives: "pe_1.emx_pe.link_in_valid_i",
-    lanes: 0,
+    lanes: 12,
     clocks: &[("clk_i", (80_000, 0))],
 };
 

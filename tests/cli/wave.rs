@@ -82,19 +82,30 @@ fn taken(changes: &[(u64, String)], names: &BTreeMap<u64, String>) -> (BTreeSet<
 /// no name: an address of no register, the first byte of a word that is no header.
 fn check_names(folder: &Path, list: &str, commands: &str, fst: &Changes) -> Vec<(String, BTreeSet<String>)> {
     let rows: Vec<&str> = commands.lines().filter(|line| line.contains("_add ")).collect();
-    // A row's number, and the format that it gets; lanes are text.
     let lines: Vec<&str> = commands.lines().collect();
-    let pairs = lines.windows(2).filter_map(|pair| {
+    let formats = lines.windows(2).filter_map(|pair| {
         let focused = pair[0].strip_prefix("item_focus ")?;
-        let format = pair[1].strip_prefix("item_set_format ").expect("a format");
-        (format != "ASCII").then_some((focused, format))
+        let format = pair[1].strip_prefix("item_set_format ")?;
+        Some((focused, format))
     });
-    let (focused, set): (Vec<&str>, Vec<&str>) = pairs.unzip();
+    // Lanes are text, and have no names.
+    let (lanes, set): (Vec<_>, Vec<_>) = formats.partition(|(_, format)| *format == "ASCII");
+    let row = |letters: &str| {
+        letters
+            .bytes()
+            .fold(0, |row, letter| 16 * row + usize::from(letter - b'a'))
+    };
+    for (focused, _) in lanes {
+        assert!(
+            rows[row(focused)].starts_with("variable_add lanes."),
+            "{focused}: {commands}"
+        );
+    }
     let named = named(list);
     assert_eq!(set.len(), named.len(), "{commands}");
     let mut all = Vec::new();
-    for (((signal, file), format), row) in named.into_iter().zip(set).zip(focused) {
-        let row = row.bytes().fold(0, |row, letter| 16 * row + usize::from(letter - b'a'));
+    for ((signal, file), (focused, format)) in named.into_iter().zip(set) {
+        let row = row(focused);
         assert_eq!(rows[row], format!("variable_add {signal}"), "row {row} of {commands}");
         let mapping = folder.join(format!(".surfer/mappings/{format}.txt"));
         let known = names(file);

@@ -6,6 +6,7 @@ pub mod campaign;
 mod carrier;
 pub mod golden;
 pub mod host;
+mod lanes;
 pub mod model;
 pub mod names;
 pub mod params;

@@ -188,7 +188,8 @@ pub const SEND_PHASE: Names = Names {
         (0x01, "What"),
         (0x02, "Rest"),
         (0x03, "Data"),
-        (0x04, "Drain"),
+        (0x04, "Skip"),
+        (0x05, "Drain"),
     ],
 };
 

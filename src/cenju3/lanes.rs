@@ -8,7 +8,7 @@ use crate::harness::lane::Terms;
 
 pub const TERMS: Terms = Terms {
     registers: REGISTER_NAMES.values,
-    links: true,
+    links: &[""],
     packet,
     causes,
 };

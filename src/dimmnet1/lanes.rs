@@ -1,29 +1,21 @@
 //! What the lanes of a wave say of DIMMnet-1.
 
 use super::golden::packet::Header;
-use super::regs::*;
+use super::names::{REGISTERS, TYPES};
 use crate::harness::lane::Terms;
 
-pub const TERMS: Terms = Terms { packet, ..Terms::PLAIN };
+pub const TERMS: Terms = Terms {
+    registers: REGISTERS.values,
+    links: &[""],
+    packet,
+    ..Terms::PLAIN
+};
 
 /// Word 0 has type, length and destination.
 fn packet(words: &[u64]) -> Option<String> {
-    const TYPES: [(u32, &str); 12] = [
-        (TYPE_CLOSED, "CLOSED"),
-        (TYPE_PUSH, "PUSH"),
-        (TYPE_PULL, "PULL"),
-        (TYPE_PULL_REPLY, "PULL_REPLY"),
-        (TYPE_ACK, "ACK"),
-        (TYPE_NACK, "NACK"),
-        (TYPE_OTF, "OTF"),
-        (TYPE_INDIRECT, "INDIRECT"),
-        (TYPE_MESSAGE, "MESSAGE"),
-        (TYPE_BARRIER, "BARRIER"),
-        (TYPE_SOFT, "SOFT"),
-        (TYPE_CHAIN, "CHAIN"),
-    ];
     let Header { kind, length, dst, .. } = Header::decode(words.get(..1)?);
-    let name = TYPES.iter().find(|(code, _)| *code == kind).map(|(_, name)| *name);
+    let mut types = TYPES.values.iter();
+    let name = types.find(|(code, _)| *code == u64::from(kind)).map(|(_, name)| *name);
     let name = name.map_or_else(|| format!("type {kind}"), str::to_owned);
     Some(format!("{name} {length} B to PE {dst}"))
 }
@@ -32,6 +24,7 @@ fn packet(words: &[u64]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::dimmnet1::golden::packet::{Packet, Place};
+    use crate::dimmnet1::regs::TYPE_PUSH;
 
     #[test]
     fn a_packet_is_named_by_its_type_length_and_destination() {

@@ -7,8 +7,10 @@ mod carrier;
 pub mod golden;
 pub mod host;
 pub mod isa;
+mod lanes;
 pub mod library;
 pub mod model;
+pub mod names;
 pub mod packet;
 pub mod params;
 pub mod regs;
@@ -18,6 +20,7 @@ mod signals;
 
 use std::time::Duration;
 
+use crate::harness::names::Names;
 use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
@@ -274,6 +277,10 @@ fn moved(what: &What, times: u32) -> u64 {
 impl Machine for Emx {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn names(&self) -> &'static [(&'static str, &'static Names)] {
+        signals::NAMES
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {

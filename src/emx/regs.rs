@@ -322,6 +322,15 @@ pub const COUNT_SEND_WAIT: u32 = 6;
 /// Counts: cycles in which the input buffer had no room.
 pub const COUNT_STALLED: u32 = 7;
 
+/// States: no thread runs.
+pub const STATE_IDLE: u32 = 0;
+/// States: a thread runs.
+pub const STATE_RUNS: u32 = 1;
+/// States: a thread waits to send.
+pub const STATE_WAITS: u32 = 2;
+/// States: a thread faulted, and no other begins.
+pub const STATE_HALTED: u32 = 3;
+
 /// Sizes: words of a frame.
 pub const SIZE_FRAME: u32 = 64;
 /// Sizes: instructions from one offset's entry to the next.

@@ -1,6 +1,17 @@
-//! Ports of a PE that show a transfer in a wave.
+//! Ports and states of a PE that show a transfer in a wave.
 
+use crate::emx::names;
+use crate::harness::names::Names;
 use crate::machine::Signals;
+
+pub const NAMES: &[(&str, &Names)] = &[
+    ("state_o", &names::STATES),
+    ("u_core.u_input.kind", &names::TYPES),
+    ("u_core.u_matching.kind", &names::TYPES),
+    ("u_core.u_matching.state_q", &names::MATCHING_STATE),
+    ("host_req_addr_i", &names::REGISTERS),
+    ("u_regs.state_q", &names::REGS_STATE),
+];
 
 pub const SIGNALS: Signals = &[
     ("clock", &[("clk_i", 1), ("time_i", 32)]),
@@ -15,7 +26,11 @@ pub const SIGNALS: Signals = &[
             ("tell_data_o", 32),
         ],
     ),
-    ("input buffer", &[("depth_o", 14)]),
+    ("input buffer", &[("depth_o", 14), ("u_core.u_input.kind", 4)]),
+    (
+        "matching",
+        &[("u_core.u_matching.kind", 4), ("u_core.u_matching.state_q", 3)],
+    ),
     (
         "links out",
         &[
@@ -46,6 +61,7 @@ pub const SIGNALS: Signals = &[
             ("host_req_wdata_i", 64),
             ("host_rsp_valid_o", 1),
             ("host_rsp_rdata_o", 64),
+            ("u_regs.state_q", 3),
             ("irq_o", 1),
             ("busy_o", 1),
         ],

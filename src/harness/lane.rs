@@ -1,7 +1,6 @@
 //! Lanes of text beside the signals of a wave: what a node's registers, memory, links and interrupt line do.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 
 use super::event::{Event, EventKind, Part, Place};
 use crate::{NodeId, Picos};
@@ -11,8 +10,9 @@ use crate::{NodeId, Picos};
 pub struct Terms {
     /// Registers by offset; one that is not among them is shown as its offset.
     pub registers: &'static [(u64, &'static str)],
-    /// A link carries one packet at a time; else it has no lanes.
-    pub links: bool,
+    /// What a node has of links each way, or a link of classes, by number: the end of its lane's name. Each carries one
+    /// packet at a time. Empty: heads are not kept.
+    pub links: &'static [&'static str],
     /// What a packet is that begins with these words; `None`: they do not say it yet.
     pub packet: fn(&[u64]) -> Option<String>,
     /// The causes of an interrupt, of which the host learns from this value at this address; empty: of none.
@@ -23,13 +23,24 @@ impl Terms {
     /// Of a machine that has no words of its own.
     pub const PLAIN: Terms = Terms {
         registers: &[],
-        links: true,
+        links: &[],
         packet: |_| None,
         causes: |_, _| String::new(),
     };
 }
 
-/// The lanes of a node, and their names below its scope.
+/// The packet on a link, or the last one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Head<'a> {
+    /// How many have begun.
+    pub packets: u32,
+    /// It has not ended.
+    pub is_under_way: bool,
+    /// Its first words: as many as have passed, or as lanes need.
+    pub words: &'a [u64],
+}
+
+/// The lanes of a node, and their names below its scope; a link's name has an end of its own.
 const PLACES: [(Place, &str); 6] = [
     (Place::Registers, "registers"),
     (Place::Reads, "memory_reads"),
@@ -108,22 +119,31 @@ impl Lane {
     }
 }
 
+/// A link of a node.
 #[derive(Clone, Debug, Default)]
+struct Link {
+    /// Packets that were seen on it.
+    packets: u32,
+    /// The packet on it, by its number among those that the node sent or got.
+    carries: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
 struct Node {
-    lanes: [Lane; PLACES.len()],
+    /// As [`Lanes::shows`].
+    lanes: Vec<Lane>,
     /// Packets sent, and interrupts.
     packets: u32,
     interrupts: u32,
-    /// Which of the packets in flight leaves the node, by its number; what is known of the one that comes.
-    leaves: Option<u32>,
-    comes: bool,
+    out: Vec<Link>,
+    into: Vec<Link>,
 }
 
 /// The lanes of all nodes. It is told all events from the run's begin, so that numbers count from there.
 pub struct Lanes {
     terms: Terms,
-    /// What each lane of a node shows.
-    shows: Vec<Place>,
+    /// What each lane of a node shows, and of which link.
+    shows: Vec<(Place, usize)>,
     names: Vec<String>,
     nodes: Vec<Node>,
     /// Packets that were sent, and have not come whole, in the order of their first words.
@@ -138,20 +158,33 @@ pub struct Lanes {
 impl Lanes {
     /// `scopes`: the names of the nodes. What takes no time is shown for `blink`.
     pub fn new(scopes: &[String], terms: Terms, blink: Picos) -> Lanes {
-        let is_shown = |place: Place| terms.links || !matches!(place, Place::LinkOut | Place::LinkIn);
-        let own: Vec<_> = PLACES.iter().filter(|(place, _)| is_shown(*place)).collect();
-        let name = |scope: &String| {
-            own.iter()
-                .map(|(_, lane)| format!("lanes.{scope}.{lane}"))
-                .collect::<Vec<_>>()
+        let mut own = Vec::new();
+        for (place, name) in PLACES {
+            let ends: &[&str] = match place {
+                Place::LinkOut | Place::LinkIn => terms.links,
+                _ => &[""],
+            };
+            let lane = |(link, end)| (place, link, format!("{name}{end}"));
+            own.extend(ends.iter().enumerate().map(lane));
+        }
+        let names: Vec<String> = scopes
+            .iter()
+            .flat_map(|scope| own.iter().map(move |(.., lane)| format!("lanes.{scope}.{lane}")))
+            .collect();
+        let links = vec![Link::default(); terms.links.len()];
+        let node = Node {
+            lanes: vec![Lane::default(); own.len()],
+            packets: 0,
+            interrupts: 0,
+            out: links.clone(),
+            into: links,
         };
-        let names: Vec<String> = scopes.iter().flat_map(name).collect();
         Lanes {
             terms,
-            shows: own.iter().map(|(place, _)| *place).collect(),
+            shows: own.iter().map(|(place, link, _)| (*place, *link)).collect(),
             texts: vec![String::new(); names.len()],
             names,
-            nodes: vec![Node::default(); scopes.len()],
+            nodes: vec![node; scopes.len()],
             flight: Vec::new(),
             news: Vec::new(),
             blink,
@@ -172,47 +205,67 @@ impl Lanes {
         self.news.push(event);
     }
 
+    fn lane(&mut self, node: usize, place: Place, link: usize) -> &mut Lane {
+        let at = self.shows.iter().position(|shown| *shown == (place, link));
+        &mut self.nodes[node].lanes[at.expect("each place and link has a lane")]
+    }
+
     /// The host of a node read this at this address.
     pub fn read(&mut self, node: NodeId, addr: u64, value: u64) {
         let causes = (self.terms.causes)(addr, value);
-        let node = &mut self.nodes[node.index()];
+        let number = self.nodes[node.index()].interrupts;
         if !causes.is_empty() {
-            node.lanes[Place::Interrupt as usize].say(format!("IRQ {}: {causes}", node.interrupts));
+            self.lane(node.index(), Place::Interrupt, 0)
+                .say(format!("IRQ {number}: {causes}"));
         }
     }
 
-    /// The instant is over. `words` gives the first words of the packet that leaves a node or comes, or did last.
-    pub fn tell<'a>(&mut self, now: Picos, words: impl Fn(usize, Way) -> &'a [u64]) {
+    /// The instant is over. `head` gives what a node's link of this number carries, or carried last.
+    pub fn tell<'a>(&mut self, now: Picos, head: impl Fn(usize, Way, usize) -> Head<'a>) {
         let news = std::mem::take(&mut self.news);
-        // A packet is named by its words before its end is told.
         let (ends, begins): (Vec<Event>, Vec<Event>) = news
             .into_iter()
             .partition(|event| matches!(event.kind.part(), Some((_, Part::Ends, _))));
         begins.iter().for_each(|event| self.begin(event));
-        for at in 0..self.nodes.len() {
-            self.name_leaving(at, words(at, Way::Out));
-            self.name_coming(at, words(at, Way::In));
+        // A packet that comes is one that has left.
+        let (nodes, links) = (self.nodes.len(), self.terms.links.len());
+        let all = || (0..nodes).flat_map(|node| (0..links).map(move |link| (node, link)));
+        for (node, link) in all() {
+            self.leaves(node, link, &head(node, Way::Out, link), now);
         }
-        ends.iter()
-            .for_each(|event| self.end(event, words(event.node.index(), Way::In)));
-        let node_texts = self.texts.chunks_mut(self.shows.len());
-        for (node, texts) in self.nodes.iter().zip(node_texts) {
-            for (text, shows) in texts.iter_mut().zip(&self.shows) {
-                *text = node.lanes[*shows as usize].text(now);
-            }
+        for (node, link) in all() {
+            self.comes(node, link, &head(node, Way::In, link), now);
         }
+        ends.iter().for_each(|event| self.end(event));
+        let texts = self.nodes.iter().flat_map(|node| &node.lanes);
+        for (text, lane) in self.texts.iter_mut().zip(texts) {
+            *text = lane.text(now);
+        }
+    }
+
+    /// What goes on there, and its key; links are told by their heads.
+    fn part(event: &Event) -> Option<(Place, Part, u32)> {
+        let part = event.kind.part();
+        part.filter(|(place, ..)| !matches!(place, Place::LinkOut | Place::LinkIn))
     }
 
     fn begin(&mut self, event: &Event) {
         let (at, until) = (event.at, event.at + self.blink);
-        let Some((place, part, key)) = event.kind.part() else {
+        let Some((place, part, key)) = Lanes::part(event) else {
             return;
         };
         let text = self.text(event);
-        let lane = &mut self.nodes[event.node.index()].lanes[place as usize];
+        let lane = self.lane(event.node.index(), place, 0);
         lane.begin(key, at, text);
         if part == Part::Whole {
             lane.end(key, at, until);
+        }
+    }
+
+    fn end(&mut self, event: &Event) {
+        let until = event.at + self.blink;
+        if let Some((place, _, key)) = Lanes::part(event) {
+            self.lane(event.node.index(), place, 0).end(key, event.at, until);
         }
     }
 
@@ -228,23 +281,6 @@ impl Lanes {
                 )
             }
             EventKind::MemRead { addr, bytes } | EventKind::MemWrite { addr, bytes } => format!("{bytes} B at {addr}"),
-            EventKind::TxFirst { .. } => {
-                node.packets += 1;
-                let packet = Packet {
-                    from: event.node,
-                    number: node.packets,
-                    words: Vec::new(),
-                    is: String::new(),
-                };
-                node.leaves = Some(packet.number);
-                let name = packet.name();
-                self.flight.push(packet);
-                name
-            }
-            EventKind::RxFirst { .. } => {
-                node.comes = true;
-                "?".into()
-            }
             EventKind::Irq { .. } => {
                 node.interrupts += 1;
                 format!("IRQ {}", node.interrupts)
@@ -253,15 +289,67 @@ impl Lanes {
         }
     }
 
-    fn name_leaving(&mut self, at: usize, words: &[u64]) {
-        let (node, from) = (&mut self.nodes[at], NodeId(at as u16));
-        let Some(number) = node.leaves else { return };
+    /// What leaves a node by a link.
+    fn leaves(&mut self, at: usize, link: usize, head: &Head<'_>, now: Picos) {
+        let (from, until) = (NodeId(at as u16), now + self.blink);
+        let node = &mut self.nodes[at];
+        let on = &mut node.out[link];
+        if on.packets != head.packets {
+            node.packets += 1;
+            (on.packets, on.carries) = (head.packets, Some(node.packets));
+            let packet = Packet {
+                from,
+                number: node.packets,
+                words: Vec::new(),
+                is: String::new(),
+            };
+            let name = packet.name();
+            self.flight.push(packet);
+            self.lane(at, Place::LinkOut, link).begin(0, now, name);
+        }
+        let Some(number) = self.nodes[at].out[link].carries else {
+            return;
+        };
         let mut flight = self.flight.iter_mut();
         let packet = flight.find(|packet| packet.from == from && packet.number == number);
-        if let Some(packet) = packet.filter(|packet| packet.words.len() < words.len()) {
-            packet.words = words.to_vec();
-            packet.is = (self.terms.packet)(words).unwrap_or_default();
-            node.lanes[Place::LinkOut as usize].say(packet.name());
+        if let Some(packet) = packet.filter(|packet| packet.words.len() < head.words.len()) {
+            packet.words = head.words.to_vec();
+            packet.is = (self.terms.packet)(head.words).unwrap_or_default();
+            let name = packet.name();
+            self.lane(at, Place::LinkOut, link).say(name);
+        }
+        if !head.is_under_way {
+            self.nodes[at].out[link].carries = None;
+            self.lane(at, Place::LinkOut, link).end(0, now, until);
+        }
+    }
+
+    /// What comes to a node by a link.
+    fn comes(&mut self, at: usize, link: usize, head: &Head<'_>, now: Picos) {
+        let until = now + self.blink;
+        let on = &mut self.nodes[at].into[link];
+        if on.packets != head.packets {
+            (on.packets, on.carries) = (head.packets, Some(head.packets));
+            self.lane(at, Place::LinkIn, link).begin(0, now, String::new());
+        }
+        if self.nodes[at].into[link].carries.is_none() {
+            return;
+        }
+        let known = self.coming(head.words);
+        let name = known.map_or_else(
+            || match (self.terms.packet)(head.words) {
+                Some(is) => format!("? {is}"),
+                None => "?".into(),
+            },
+            |known| self.flight[known].name(),
+        );
+        self.lane(at, Place::LinkIn, link).say(name);
+        if !head.is_under_way {
+            if let Some(known) = known {
+                self.flight.remove(known);
+            }
+            self.nodes[at].into[link].carries = None;
+            self.lane(at, Place::LinkIn, link).end(0, now, until);
         }
     }
 
@@ -277,38 +365,6 @@ impl Lanes {
             .all(|packet| packet.from == first.from);
         is_sure.then(|| self.flight.iter().position(|packet| begins(&packet)))?
     }
-
-    fn name_coming(&mut self, at: usize, words: &[u64]) {
-        if self.nodes[at].comes {
-            let known = self.coming(words).map(|at| self.flight[at].name());
-            let name = known.unwrap_or_else(|| {
-                let mut name = String::from("?");
-                if let Some(is) = (self.terms.packet)(words) {
-                    write!(name, " {is}").expect("to a string");
-                }
-                name
-            });
-            self.nodes[at].lanes[Place::LinkIn as usize].say(name);
-        }
-    }
-
-    fn end(&mut self, event: &Event, coming: &[u64]) {
-        let Some((place, _, key)) = event.kind.part() else {
-            return;
-        };
-        if place == Place::LinkIn
-            && let Some(at) = self.coming(coming)
-        {
-            self.flight.remove(at);
-        }
-        let node = &mut self.nodes[event.node.index()];
-        match place {
-            Place::LinkOut => node.leaves = None,
-            Place::LinkIn => node.comes = false,
-            _ => {}
-        }
-        node.lanes[place as usize].end(key, event.at, event.at + self.blink);
-    }
 }
 
 #[cfg(test)]
@@ -316,148 +372,204 @@ mod tests {
     use super::*;
     use crate::Addr;
 
-    /// Packets of a word for the node and one for the length.
-    fn lanes() -> Lanes {
-        let terms = Terms {
-            registers: &[(4, "PUT")],
-            packet: |words| Some(format!("{} B to PE {}", words.get(1)?, words[0])),
-            causes: |addr, value| {
-                if addr == 8 && value == 1 {
-                    "arrival".into()
-                } else {
-                    String::new()
-                }
-            },
-            ..Terms::PLAIN
-        };
-        Lanes::new(&["a".into(), "b".into()], terms, Picos(10))
+    /// A link of a node, one way, by its number.
+    type On = (usize, Way, usize);
+
+    /// Two nodes, and what has passed on their links.
+    struct Pair {
+        lanes: Lanes,
+        links: Vec<(On, u32, bool, Vec<u64>)>,
     }
 
-    /// Events of an instant, then the words on the links: (node, way, words).
-    fn tell(lanes: &mut Lanes, at: u64, events: &[(u16, EventKind)], links: &[(usize, Way, &[u64])]) {
-        for (node, kind) in events {
-            let (at, node) = (Picos(at), NodeId(*node));
-            lanes.note(Event { at, node, kind: *kind });
+    impl Pair {
+        /// Packets of a word for the node and one for the length.
+        fn new(links: &'static [&'static str]) -> Pair {
+            let terms = Terms {
+                registers: &[(4, "PUT")],
+                links,
+                packet: |words| Some(format!("{} B to PE {}", words.get(1)?, words[0])),
+                causes: |addr, value| {
+                    if addr == 8 && value == 1 {
+                        "arrival".into()
+                    } else {
+                        String::new()
+                    }
+                },
+            };
+            Pair {
+                lanes: Lanes::new(&["a".into(), "b".into()], terms, Picos(10)),
+                links: Vec::new(),
+            }
         }
-        let links: Vec<(usize, Way, Vec<u64>)> = links
-            .iter()
-            .map(|(at, way, words)| (*at, *way, words.to_vec()))
-            .collect();
-        lanes.tell(Picos(at), |node, way| {
-            let link = links.iter().find(|(at, own, _)| (*at, *own) == (node, way));
-            link.map_or(&[][..], |(.., words)| words.as_slice())
-        });
+
+        /// A word passes, the last one of a packet or not.
+        fn pass(&mut self, on: On, word: u64, last: bool) {
+            if !self.links.iter().any(|link| link.0 == on) {
+                self.links.push((on, 0, false, Vec::new()));
+            }
+            let link = self.links.iter_mut().find(|link| link.0 == on).expect("it is there");
+            if !link.2 {
+                link.1 += 1;
+                link.3.clear();
+            }
+            link.2 = !last;
+            link.3.push(word);
+        }
+
+        /// The instant is over.
+        fn tell(&mut self, at: u64, events: &[(u16, EventKind)]) {
+            for (node, kind) in events {
+                let (at, node) = (Picos(at), NodeId(*node));
+                self.lanes.note(Event { at, node, kind: *kind });
+            }
+            self.lanes.tell(Picos(at), |node, way, number| {
+                let link = self.links.iter().find(|link| link.0 == (node, way, number));
+                link.map_or(Head::default(), |(_, packets, is_under_way, words)| Head {
+                    packets: *packets,
+                    is_under_way: *is_under_way,
+                    words,
+                })
+            });
+        }
+
+        fn shown(&self, name: &str) -> String {
+            let at = self.lanes.names().iter().position(|own| own == name);
+            self.lanes.texts()[at.expect("a lane")].clone()
+        }
     }
 
-    fn shown(lanes: &Lanes, name: &str) -> String {
-        let at = lanes.names().iter().position(|own| own == name).expect("a lane");
-        lanes.texts()[at].clone()
-    }
+    const OUT: On = (0, Way::Out, 0);
+    const INTO: On = (1, Way::In, 0);
 
     #[test]
     fn a_packet_has_its_senders_number_on_both_links_and_both_its_ends() {
-        let mut lanes = lanes();
-        let (first, last) = (EventKind::TxFirst { head: 1 }, EventKind::TxLast { flits: 2 });
+        let mut pair = Pair::new(&[""]);
         for (at, number) in [(0, 1), (100, 2)] {
-            tell(&mut lanes, at, &[(0, first)], &[(0, Way::Out, &[1])]);
-            assert_eq!(shown(&lanes, "lanes.a.link_out"), format!("PE 0 #{number}"));
-            tell(&mut lanes, at + 10, &[], &[(0, Way::Out, &[1, 8])]);
-            assert_eq!(shown(&lanes, "lanes.a.link_out"), format!("PE 0 #{number} 8 B to PE 1"));
-            tell(&mut lanes, at + 20, &[(0, last)], &[(0, Way::Out, &[1, 8])]);
-            assert_eq!(shown(&lanes, "lanes.a.link_out"), "");
+            pair.pass(OUT, 1, false);
+            pair.tell(at, &[]);
+            assert_eq!(pair.shown("lanes.a.link_out"), format!("PE 0 #{number}"));
+            pair.pass(OUT, 8, false);
+            pair.tell(at + 10, &[]);
+            assert_eq!(pair.shown("lanes.a.link_out"), format!("PE 0 #{number} 8 B to PE 1"));
+            pair.pass(OUT, 0, true);
+            pair.tell(at + 20, &[]);
+            assert_eq!(pair.shown("lanes.a.link_out"), "");
         }
-        let (first, last) = (EventKind::RxFirst { head: 1 }, EventKind::RxLast { flits: 2 });
         for (at, number) in [(200, 1), (300, 2)] {
-            tell(&mut lanes, at, &[(1, first)], &[(1, Way::In, &[1])]);
-            assert_eq!(shown(&lanes, "lanes.b.link_in"), format!("PE 0 #{number} 8 B to PE 1"));
-            tell(&mut lanes, at + 10, &[(1, last)], &[(1, Way::In, &[1, 8])]);
-            assert_eq!(shown(&lanes, "lanes.b.link_in"), "");
+            pair.pass(INTO, 1, false);
+            pair.tell(at, &[]);
+            assert_eq!(pair.shown("lanes.b.link_in"), format!("PE 0 #{number} 8 B to PE 1"));
+            pair.pass(INTO, 8, true);
+            pair.tell(at + 10, &[]);
+            assert_eq!(pair.shown("lanes.b.link_in"), "");
         }
-        tell(&mut lanes, 400, &[(1, first)], &[(1, Way::In, &[1, 4])]);
-        assert_eq!(shown(&lanes, "lanes.b.link_in"), "? 4 B to PE 1", "nobody sent it");
+        pair.pass(INTO, 1, false);
+        pair.pass(INTO, 4, false);
+        pair.tell(400, &[]);
+        assert_eq!(pair.shown("lanes.b.link_in"), "? 4 B to PE 1", "nobody sent it");
     }
 
     #[test]
     fn a_packet_that_may_be_of_two_senders_has_no_number_yet() {
-        let mut lanes = lanes();
-        let first = EventKind::TxFirst { head: 1 };
-        tell(
-            &mut lanes,
-            0,
-            &[(0, first), (1, first)],
-            &[(0, Way::Out, &[1, 8]), (1, Way::Out, &[1, 4])],
-        );
-        tell(
-            &mut lanes,
-            10,
-            &[(1, EventKind::RxFirst { head: 1 })],
-            &[(1, Way::In, &[1])],
-        );
-        assert_eq!(shown(&lanes, "lanes.b.link_in"), "?");
-        tell(&mut lanes, 20, &[], &[(1, Way::In, &[1, 4])]);
-        assert_eq!(shown(&lanes, "lanes.b.link_in"), "PE 1 #1 4 B to PE 1");
+        let mut pair = Pair::new(&[""]);
+        for (node, bytes) in [(0, 8), (1, 4)] {
+            pair.pass((node, Way::Out, 0), 1, false);
+            pair.pass((node, Way::Out, 0), bytes, false);
+        }
+        pair.tell(0, &[]);
+        pair.pass(INTO, 1, false);
+        pair.tell(10, &[]);
+        assert_eq!(pair.shown("lanes.b.link_in"), "?");
+        pair.pass(INTO, 4, false);
+        pair.tell(20, &[]);
+        assert_eq!(pair.shown("lanes.b.link_in"), "PE 1 #1 4 B to PE 1");
+    }
+
+    #[test]
+    fn classes_that_take_turns_on_a_link_have_a_lane_each() {
+        let mut pair = Pair::new(&["_requests", "_replies"]);
+        let lanes = ["link_out_requests", "link_out_replies"].map(|lane| format!("lanes.a.{lane}"));
+        let shown = |pair: &Pair| [&lanes[0], &lanes[1]].map(|lane| pair.shown(lane));
+        let reply = (0, Way::Out, 1);
+        pair.pass(OUT, 1, false);
+        pair.tell(0, &[]);
+        pair.pass(reply, 2, false);
+        pair.tell(10, &[]);
+        pair.pass(OUT, 8, false);
+        pair.tell(20, &[]);
+        pair.pass(reply, 4, false);
+        pair.tell(30, &[]);
+        assert_eq!(shown(&pair), ["PE 0 #1 8 B to PE 1", "PE 0 #2 4 B to PE 2"]);
+        pair.pass(OUT, 0, true);
+        pair.tell(40, &[]);
+        assert_eq!(shown(&pair), ["", "PE 0 #2 4 B to PE 2"], "one ends, and not the other");
+        pair.pass(reply, 0, true);
+        pair.tell(50, &[]);
+        assert_eq!(shown(&pair), ["", ""]);
+    }
+
+    #[test]
+    fn a_packet_of_one_word_is_seen() {
+        let mut pair = Pair::new(&[""]);
+        pair.pass(OUT, 1, true);
+        pair.tell(0, &[]);
+        assert_eq!(pair.shown("lanes.a.link_out"), "PE 0 #1");
+        pair.tell(10, &[]);
+        assert_eq!(pair.shown("lanes.a.link_out"), "");
     }
 
     #[test]
     fn lanes_are_those_that_a_machine_has() {
-        let terms = Terms {
-            links: false,
-            ..Terms::PLAIN
-        };
-        let mut lanes = Lanes::new(&["a".into(), "b".into()], terms, Picos(10));
-        assert_eq!(lanes.names().len(), 8);
-        assert!(
-            !lanes.names().iter().any(|name| name.contains("link")),
-            "{:?}",
-            lanes.names()
-        );
-        tell(&mut lanes, 0, &[(1, EventKind::Irq { level: true })], &[]);
-        assert_eq!(shown(&lanes, "lanes.b.interrupt"), "IRQ 1");
-        assert_eq!(shown(&lanes, "lanes.a.interrupt"), "");
+        let mut pair = Pair::new(&[]);
+        let names = pair.lanes.names();
+        assert_eq!(names.len(), 8);
+        assert!(!names.iter().any(|name| name.contains("link")), "{names:?}");
+        pair.tell(0, &[(1, EventKind::Irq { level: true })]);
+        assert_eq!(pair.shown("lanes.b.interrupt"), "IRQ 1");
+        assert_eq!(pair.shown("lanes.a.interrupt"), "");
     }
 
     #[test]
     fn bursts_overlap_and_an_instant_is_seen() {
-        let mut lanes = lanes();
+        let mut pair = Pair::new(&[]);
         let read = |addr| EventKind::MemRead {
             addr: Addr(addr),
             bytes: 32,
         };
         let data = |addr| EventKind::MemReadData { addr: Addr(addr) };
-        let told: [(u64, &[EventKind], &str); 5] = [
-            (0, &[read(0x20)], "32 B at 0x00000020"),
-            (10, &[read(0x40)], "32 B at 0x00000020 +1"),
-            (20, &[data(0x20)], "32 B at 0x00000040"),
-            (30, &[data(0x40)], ""),
-            (40, &[data(0x60)], ""),
+        let told: [(u64, EventKind, &str); 5] = [
+            (0, read(0x20), "32 B at 0x00000020"),
+            (10, read(0x40), "32 B at 0x00000020 +1"),
+            (20, data(0x20), "32 B at 0x00000040"),
+            (30, data(0x40), ""),
+            (40, data(0x60), ""),
         ];
-        for (at, events, text) in told {
-            let events: Vec<_> = events.iter().map(|kind| (0, *kind)).collect();
-            tell(&mut lanes, at, &events, &[]);
-            assert_eq!(shown(&lanes, "lanes.a.memory_reads"), text, "at {at}");
+        for (at, event, text) in told {
+            pair.tell(at, &[(0, event)]);
+            assert_eq!(pair.shown("lanes.a.memory_reads"), text, "at {at}");
         }
         for (offset, text) in [(4, "PUT = 0x5"), (8, "0x8 = 0x5")] {
-            tell(&mut lanes, 50, &[(0, EventKind::RegWrite { offset, value: 5 })], &[]);
-            assert_eq!(shown(&lanes, "lanes.a.registers"), text);
+            pair.tell(50, &[(0, EventKind::RegWrite { offset, value: 5 })]);
+            assert_eq!(pair.shown("lanes.a.registers"), text);
         }
-        tell(&mut lanes, 59, &[], &[]);
-        assert_eq!(shown(&lanes, "lanes.a.registers"), "0x8 = 0x5");
-        tell(&mut lanes, 60, &[], &[]);
-        assert_eq!(shown(&lanes, "lanes.a.registers"), "");
+        pair.tell(59, &[]);
+        assert_eq!(pair.shown("lanes.a.registers"), "0x8 = 0x5");
+        pair.tell(60, &[]);
+        assert_eq!(pair.shown("lanes.a.registers"), "");
     }
 
     #[test]
     fn an_interrupt_has_its_number_and_what_the_host_reads_of_its_cause() {
-        let mut lanes = lanes();
+        let mut pair = Pair::new(&[]);
         for number in 1..3 {
-            tell(&mut lanes, 0, &[(1, EventKind::Irq { level: true })], &[]);
-            assert_eq!(shown(&lanes, "lanes.b.interrupt"), format!("IRQ {number}"));
-            lanes.read(NodeId(1), 8, 0);
-            lanes.read(NodeId(1), 8, 1);
-            tell(&mut lanes, 10, &[], &[]);
-            assert_eq!(shown(&lanes, "lanes.b.interrupt"), format!("IRQ {number}: arrival"));
-            tell(&mut lanes, 20, &[(1, EventKind::Irq { level: false })], &[]);
-            assert_eq!(shown(&lanes, "lanes.b.interrupt"), "");
+            pair.tell(0, &[(1, EventKind::Irq { level: true })]);
+            assert_eq!(pair.shown("lanes.b.interrupt"), format!("IRQ {number}"));
+            pair.lanes.read(NodeId(1), 8, 0);
+            pair.lanes.read(NodeId(1), 8, 1);
+            pair.tell(10, &[]);
+            assert_eq!(pair.shown("lanes.b.interrupt"), format!("IRQ {number}: arrival"));
+            pair.tell(20, &[(1, EventKind::Irq { level: false })]);
+            assert_eq!(pair.shown("lanes.b.interrupt"), "");
         }
     }
 }

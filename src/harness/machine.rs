@@ -12,7 +12,7 @@ use super::backend::{Backend, Doing, HostReq, HostRsp};
 use super::clock::Clock;
 use super::event::{Event, EventKind};
 use super::faults::Fault;
-use super::lane::{Lanes, Terms, Way};
+use super::lane::{Head, Lanes, Terms, Way};
 use super::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use super::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
@@ -95,9 +95,12 @@ pub trait Hardware {
         Terms::PLAIN
     }
 
-    /// The first words of the packet that leaves the node, or comes, or did so last: as many as lanes need.
-    fn head(&self, _node: usize, _way: Way) -> &[u64] {
-        &[]
+    /// A wave has lanes: heads are kept from now on.
+    fn keep_heads(&mut self) {}
+
+    /// What passes or passed last on the node's link of this number, as [`Terms::links`] counts them.
+    fn head(&self, _node: usize, _way: Way, _link: usize) -> Head<'_> {
+        Head::default()
     }
 
     /// As in [`Backend::gauge`].
@@ -215,6 +218,7 @@ impl<H: Hardware> RtlMachine<H> {
         let inputs = |(inputs, clock): &NamedClock| inputs.iter().map(|input| (*input, *clock)).collect::<Vec<_>>();
         let clocks: Vec<_> = self.clocks.iter().flat_map(inputs).collect();
         self.lanes = probe.has_lanes().then(|| {
+            self.hardware.keep_heads();
             let units = self.hardware.units();
             let scope = |at: usize| match units.get(at) {
                 Some(unit) => unit.name().to_owned(),
@@ -370,7 +374,7 @@ impl<H: Hardware> RtlMachine<H> {
             }
         }
         if let Some(lanes) = lanes {
-            lanes.tell(now, |node, way| hardware.head(node, way));
+            lanes.tell(now, |node, way, link| hardware.head(node, way, link));
             trace.show(lanes.texts());
         }
         trace.after();

@@ -1,10 +1,11 @@
 //! Waves of the composed machine: they change nothing, and show what the events say.
 
-use support::machine_wave::Shown;
+use support::machine_wave::{Link, Shown};
 use tsunagi::ap1000p::host::Ap1000pSim;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::rtl;
-use tsunagi::harness::backend::{Backend, Event};
+use tsunagi::harness::backend::{Backend, Event, EventKind};
+use tsunagi::harness::lane::Way;
 use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 
@@ -32,9 +33,34 @@ fn run(probe: &Probe) -> Vec<Event> {
 fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
     let shown = Shown {
         run,
-        sends: "cell0.tx_valid_o",
-        written: "cell1.mem_wr_rsp_valid_i",
-        links: None,
+        high: [
+            (
+                NodeId(0),
+                |kind| matches!(kind, EventKind::TxFirst { .. }),
+                "cell0.tx_valid_o",
+            ),
+            (
+                NodeId(1),
+                |kind| matches!(kind, EventKind::MemWritten { .. }),
+                "cell1.mem_wr_rsp_valid_i",
+            ),
+        ],
+        links: &[
+            Link {
+                lane: "lanes.cell0.link_out_requests",
+                node: NodeId(0),
+                way: Way::Out,
+                sender: NodeId(0),
+                end: "PUT 1200 B to 1,0",
+            },
+            Link {
+                lane: "lanes.cell1.link_in_requests",
+                node: NodeId(1),
+                way: Way::In,
+                sender: NodeId(0),
+                end: "PUT 1200 B to 1,0",
+            },
+        ],
         clocks: ["cell0.clk_i", "router1x0.clk_i"],
         grids: &[("clk_i", (20_000, 0))],
     };

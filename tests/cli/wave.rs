@@ -188,7 +188,7 @@ const CENJU3: Shown = Shown {
 const AP1000P: Shown = Shown {
     sends: "cell0.ap1000p_cell.tx_valid_o",
     arrives: "cell1.ap1000p_cell.rx_valid_i",
-    lanes: 8,
+    lanes: 16,
     clocks: &[("clk_i", (20_000, 0))],
 };
 const DIMMNET1: Shown = Shown {
@@ -205,7 +205,7 @@ const DIMMNET1: Shown = Shown {
 const EMX: Shown = Shown {
     sends: "pe_0.emx_pe.link_out_valid_o",
     arrives: "pe_1.emx_pe.link_in_valid_i",
-    lanes: 0,
+    lanes: 12,
     clocks: &[("clk_i", (80_000, 0))],
 };
 
@@ -310,7 +310,7 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         }
     }
     // Registers, and at least three units whose states can be followed.
-    for machine in ["cenju3", "ap1000p", "dimmnet1"] {
+    for machine in ["cenju3", "ap1000p", "dimmnet1", "emx"] {
         let ours = || taken.iter().filter(|((of, _), _)| *of == machine);
         let registers = ours().find(|((_, signal), names)| signal.ends_with("addr_i") && names.len() >= 3);
         assert!(registers.is_some(), "{machine}: {taken:?}");

@@ -8,3 +8,4 @@ mod criteria;
 mod host;
 mod parameters;
 mod pushed;
+mod wave;

@@ -210,6 +210,12 @@
 #define EMX_COUNT_SEND_WAIT 6u /* of these, cycles in which it waited to send */
 #define EMX_COUNT_STALLED 7u /* cycles in which the input buffer had no room */
 
+/* States */
+#define EMX_STATE_IDLE 0u /* no thread runs */
+#define EMX_STATE_RUNS 1u /* a thread runs */
+#define EMX_STATE_WAITS 2u /* a thread waits to send */
+#define EMX_STATE_HALTED 3u /* a thread faulted, and no other begins */
+
 /* Sizes */
 #define EMX_SIZE_FRAME 64u /* words of a frame */
 #define EMX_SIZE_ENTRY 4u /* instructions from one offset's entry to the next */

@@ -8,6 +8,7 @@ use crate::ap1000p::golden::access::Access;
 use crate::ap1000p::golden::creg;
 use crate::harness::event::EventKind;
 use crate::harness::host_port::{Exchange, HostPort};
+use crate::harness::lane::{Head, Way};
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
 use crate::net::torus::{Class, Header};
@@ -124,6 +125,19 @@ impl<C: Ap1000pCellUnit> Cell<C> {
     pub fn links(&self) -> (bool, bool) {
         let any = |links: &[LinkMonitor]| links.iter().any(LinkMonitor::under_way);
         (any(&self.leaving), any(&self.coming))
+    }
+
+    pub fn keep_heads(&mut self) {
+        let links = self.leaving.iter_mut().chain(&mut self.coming);
+        links.for_each(LinkMonitor::keep_head);
+    }
+
+    /// The packet of a class that leaves or comes, or did last.
+    pub fn head(&self, way: Way, class: usize) -> Head<'_> {
+        match way {
+            Way::Out => self.leaving[class].head(),
+            Way::In => self.coming[class].head(),
+        }
     }
 
     /// A neighbour sends this packet, as soon as none of the cell's own of its class is under way.

@@ -7,12 +7,13 @@ pub mod nets;
 use verilated::{Context, Input as _, Port as _, Verilated};
 
 use crate::ap1000p::golden::window::Window;
+use crate::ap1000p::lanes;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
 use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
-use crate::harness::lane::Terms;
+use crate::harness::lane::{Head, Terms, Way};
 use crate::harness::machine::{Edges, Hardware, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
 use crate::harness::wave::Probe;
@@ -294,12 +295,16 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Hardware for Cells<C, R> {
         true
     }
 
-    /// Packets of two classes share a link, word by word, and events do not tell of which class they are.
     fn terms(&self) -> Terms {
-        Terms {
-            links: false,
-            ..Terms::PLAIN
-        }
+        lanes::TERMS
+    }
+
+    fn keep_heads(&mut self) {
+        self.cells.iter_mut().for_each(Cell::keep_heads);
+    }
+
+    fn head(&self, node: usize, way: Way, link: usize) -> Head<'_> {
+        self.cells[node].head(way, link)
     }
 
     /// `drained`: packets that the routers had no way for, of all nodes.

@@ -13,7 +13,7 @@ use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
 use crate::harness::host_port::HostPort;
-use crate::harness::lane::{Terms, Way};
+use crate::harness::lane::{Head, Terms, Way};
 use crate::harness::machine::{Edges, Hardware, NamedClock, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
 use crate::harness::wave::Probe;
@@ -491,7 +491,14 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
         lanes::TERMS
     }
 
-    fn head(&self, node: usize, way: Way) -> &[u64] {
+    fn keep_heads(&mut self) {
+        for Pe { tx, rx, .. } in &mut self.pes {
+            tx.keep_head();
+            rx.keep_head();
+        }
+    }
+
+    fn head(&self, node: usize, way: Way, _link: usize) -> Head<'_> {
         let Pe { tx, rx, .. } = &self.pes[node];
         match way {
             Way::Out => tx.head(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::harness::event::EventKind;
-use crate::harness::lane::Way;
+use crate::harness::lane::{Head, Way};
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
 
@@ -65,8 +65,13 @@ impl Link {
         (self.tx.under_way(), self.rx.under_way())
     }
 
-    /// The first words of the packet that leaves or comes, or did last.
-    pub fn head(&self, way: Way) -> &[u64] {
+    pub fn keep_heads(&mut self) {
+        self.tx.keep_head();
+        self.rx.keep_head();
+    }
+
+    /// The packet that leaves or comes, or did last.
+    pub fn head(&self, way: Way) -> Head<'_> {
         match way {
             Way::Out => self.tx.head(),
             Way::In => self.rx.head(),

@@ -12,7 +12,7 @@ use super::window::CardAccess;
 use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::event::EventKind;
-use crate::harness::lane::{Terms, Way};
+use crate::harness::lane::{Head, Terms, Way};
 use crate::harness::machine::{Edges, Hardware, NamedClock, RtlMachine};
 use crate::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
 use crate::harness::wave::Probe;
@@ -402,7 +402,11 @@ impl<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit> Hardware for Composed<N, S> {
         lanes::TERMS
     }
 
-    fn head(&self, node: usize, way: Way) -> &[u64] {
+    fn keep_heads(&mut self) {
+        self.cards.iter_mut().for_each(|card| card.link.keep_heads());
+    }
+
+    fn head(&self, node: usize, way: Way, _link: usize) -> Head<'_> {
         self.cards[node].link.head(way)
     }
 

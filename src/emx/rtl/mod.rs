@@ -10,6 +10,7 @@ use verilated::{Context, Verilated};
 
 use super::backend::{Backend, Counts, Executed, Forged, RunError, Seen, Told, Trouble, Waiting};
 use super::golden::execute::{Cause, Fault};
+use super::lanes::Lanes;
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::*;
@@ -30,8 +31,8 @@ pub struct NotBuilt;
 const RESET: u32 = 8;
 const CLEARED: u32 = 64;
 /// Values of `state_o`.
-const RUNS: u64 = 1;
-const WAITS: u64 = 2;
+const RUNS: u64 = STATE_RUNS as u64;
+const WAITS: u64 = STATE_WAITS as u64;
 
 /// What a PE shows behind an edge of the cycle before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,8 +221,9 @@ pub struct Machine<H> {
     every: Option<u64>,
     seen: Vec<Vec<Seen>>,
     events: Option<Vec<Event>>,
-    /// The wave of the first run: the clock's period, and the edges before it.
+    /// The wave of the first run, its lanes, the clock's period, and the edges before it.
     trace: Option<Trace>,
+    lanes: Option<Lanes>,
     period: Picos,
     traced: Option<u64>,
     /// Edges to the first one of the run behind which PE 0 showed a word on a link.
@@ -251,6 +253,7 @@ impl<H: Pes> Machine<H> {
             seen: Vec::new(),
             events: None,
             trace: None,
+            lanes: None,
             period: Picos::ZERO,
             traced: None,
             first_word: None,
@@ -310,6 +313,10 @@ impl<H: Pes> Machine<H> {
         self.pes.edge((self.now - self.awake) as u32);
         self.now += 1;
         if let Some(trace) = self.trace.as_mut().filter(|_| self.traced.is_some()) {
+            if let Some(lanes) = &mut self.lanes {
+                lanes.tell(|pe| self.pes.shown(pe), |pe| self.pes.links(pe));
+                trace.show(lanes.texts());
+            }
             trace.after();
         }
         if self.first_word.is_none() && self.pes.links(0).iter().any(Option::is_some) {
@@ -640,7 +647,10 @@ impl<H: Pes> Backend for Machine<H> {
     fn probe(&mut self, period: Picos, probe: &Probe) {
         self.period = period;
         let clock = ("clk_i", Clock::new(period, Picos::ZERO));
-        self.trace = probe.request().map(|_| Trace::new(probe, &[clock]));
+        let units = self.pes.units().filter(|_| probe.has_lanes());
+        self.lanes = units.map(|(_, units)| Lanes::new(&units.iter().map(|unit| unit.name()).collect::<Vec<_>>()));
+        let names = self.lanes.as_ref().map_or(&[][..], Lanes::names);
+        self.trace = probe.request().map(|_| Trace::new(probe, &[clock]).with_lanes(names));
     }
 
     fn first_word(&self) -> Option<u64> {
@@ -660,6 +670,7 @@ impl<H: Pes> Backend for Machine<H> {
         }
         (self.planned, self.changes) = (Vec::new(), Vec::new());
         self.alarm = false;
+        self.lanes.iter_mut().for_each(Lanes::forget);
         Machine::reset(self);
         Some(doing)
     }

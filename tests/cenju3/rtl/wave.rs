@@ -4,12 +4,13 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use support::cenju3::{A, B, Driver, FREE, pattern};
-use support::machine_wave::Shown;
+use support::machine_wave::{Link, Shown};
 use support::wave_reader::{Grid, changes, check_clocks};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::of_nics;
-use tsunagi::harness::backend::{Backend, Event};
+use tsunagi::harness::backend::{Backend, Event, EventKind};
+use tsunagi::harness::lane::Way;
 use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, Picos};
@@ -49,9 +50,30 @@ const CLOCKS: [(&str, Grid); 3] = [
 fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
     let shown = Shown {
         run,
-        sends: "nic_0.tx_valid_o",
-        written: "nic_1.mem_wr_rsp_valid_i",
-        links: Some(["lanes.nic_0.link_out", "lanes.nic_1.link_in"]),
+        high: [
+            (A, |kind| matches!(kind, EventKind::TxFirst { .. }), "nic_0.tx_valid_o"),
+            (
+                B,
+                |kind| matches!(kind, EventKind::MemWritten { .. }),
+                "nic_1.mem_wr_rsp_valid_i",
+            ),
+        ],
+        links: &[
+            Link {
+                lane: "lanes.nic_0.link_out",
+                node: A,
+                way: Way::Out,
+                sender: A,
+                end: "B to PE 1",
+            },
+            Link {
+                lane: "lanes.nic_1.link_in",
+                node: B,
+                way: Way::In,
+                sender: A,
+                end: "B to PE 1",
+            },
+        ],
         clocks: ["nic_0.io_clk_i", "switch_0_0.clk_i"],
         grids: &CLOCKS,
     };

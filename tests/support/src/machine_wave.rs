@@ -4,25 +4,42 @@ use std::collections::BTreeMap;
 
 use tsunagi::harness::backend::{Event, EventKind};
 use tsunagi::harness::check::same_events;
+use tsunagi::harness::lane::Way;
 use tsunagi::harness::wave::{Probe, WaveRequest};
 use tsunagi::{NodeId, Picos};
 
 use crate::wave_reader::{Grid, changes, check_clocks};
 
-/// A run of a machine of two nodes, and the names in its wave. The first node sends to the second.
+/// A run of a machine, and the names in its wave.
 pub struct Shown {
     pub run: fn(&Probe) -> Vec<Event>,
-    /// High when the first node sends a packet's first word.
-    pub sends: &'static str,
-    /// High when a write of the second node's memory is answered.
-    pub written: &'static str,
-    /// The lanes of what leaves the first node, and of what comes to the second; `None`: there are none.
-    pub links: Option<[&'static str; 2]>,
+    /// Signals that are high at each of these events of a node.
+    pub high: [(NodeId, fn(EventKind) -> bool, &'static str); 2],
+    pub links: &'static [Link],
     pub clocks: [&'static str; 2],
     pub grids: &'static [(&'static str, Grid)],
 }
 
-fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
+/// A lane of a node's link, whose packets all have the same sender.
+pub struct Link {
+    pub lane: &'static str,
+    pub node: NodeId,
+    pub way: Way,
+    pub sender: NodeId,
+    /// What the text of a packet ends with once it is known whole.
+    pub end: &'static str,
+}
+
+/// What a lane shows.
+pub type Texts = Vec<(u64, String)>;
+
+/// The texts of a lane's values.
+pub fn texts(changes: &[(u64, String)]) -> Texts {
+    changes.iter().map(|(at, bits)| (*at, text(bits))).collect()
+}
+
+/// The value just before an instant.
+pub fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
     let before = changes.iter().take_while(|(time, _)| *time < at.0);
     before.last().map_or("none", |(_, value)| value)
 }
@@ -36,16 +53,20 @@ fn text(bits: &str) -> String {
 
 /// Where a lane shows something other than the packets of the events: each from the instant of its first word to that
 /// of its last one, called by its sender and its number.
-fn fault(lane: &[(u64, String)], events: &[Event], node: NodeId) -> Option<String> {
+fn fault(lane: &[(u64, String)], events: &[Event], link: &Link) -> Option<String> {
     let mut packets: Vec<(u64, u64)> = Vec::new();
-    for event in events.iter().filter(|event| event.node == node) {
-        match (event.kind, packets.last_mut()) {
-            (EventKind::TxFirst { .. } | EventKind::RxFirst { .. }, _) => packets.push((event.at.0, 0)),
-            (EventKind::TxLast { .. } | EventKind::RxLast { .. }, Some(last)) => last.1 = event.at.0,
+    for event in events.iter().filter(|event| event.node == link.node) {
+        match (link.way, event.kind, packets.last_mut()) {
+            (Way::Out, EventKind::TxFirst { .. }, _) | (Way::In, EventKind::RxFirst { .. }, _) => {
+                packets.push((event.at.0, 0));
+            }
+            (Way::Out, EventKind::TxLast { .. }, Some(last)) | (Way::In, EventKind::RxLast { .. }, Some(last)) => {
+                last.1 = event.at.0;
+            }
             _ => {}
         }
     }
-    let mut shown: Vec<(u64, String)> = Vec::new();
+    let mut shown: Texts = Vec::new();
     for (at, text) in lane {
         // What the packet is comes behind its number.
         let name = text.split(' ').take(3).collect::<Vec<_>>().join(" ");
@@ -55,7 +76,9 @@ fn fault(lane: &[(u64, String)], events: &[Event], node: NodeId) -> Option<Strin
     }
     let mut want = vec![(0, String::new())];
     for (number, (from, to)) in (1..).zip(packets) {
-        want.extend([(from, format!("PE 0 #{number}")), (to, String::new())]);
+        // One may follow directly.
+        want.pop_if(|(end, _)| *end == from);
+        want.extend([(from, format!("{} #{number}", link.sender)), (to, String::new())]);
     }
     // The wave's first instant is its own.
     let differ = |(shown, want): &(&(u64, String), &(u64, String))| shown != want;
@@ -71,12 +94,17 @@ fn a_lane_that_ends_early_or_has_another_number_is_found() {
         node: NodeId(0),
         kind,
     };
+    let link = |sender| Link {
+        lane: "",
+        node: NodeId(0),
+        way: Way::Out,
+        sender: NodeId(sender),
+        end: "",
+    };
     let (first, last) = (EventKind::TxFirst { head: 1 }, EventKind::TxLast { flits: 9 });
     let events = [event(10, first), event(50, last), event(60, first), event(90, last)];
-    let found = |lane: &[(u64, &str)]| {
-        let lane: Vec<_> = lane.iter().map(|(at, text)| (*at, (*text).to_owned())).collect();
-        fault(&lane, &events, NodeId(0))
-    };
+    let owned = |lane: &[(u64, &str)]| -> Texts { lane.iter().map(|(at, text)| (*at, (*text).to_owned())).collect() };
+    let found = |lane: &[(u64, &str)]| fault(&owned(lane), &events, &link(0));
     let sound = [
         (5, ""),
         (10, "PE 0 #1"),
@@ -86,6 +114,10 @@ fn a_lane_that_ends_early_or_has_another_number_is_found() {
         (90, ""),
     ];
     assert_eq!(found(&sound), None);
+    assert!(fault(&owned(&sound), &events, &link(1)).is_some(), "of another sender");
+    let directly = [event(10, first), event(50, last), event(50, first), event(90, last)];
+    let lane = [(5, ""), (10, "PE 0 #1"), (50, "PE 0 #2"), (90, "")];
+    assert_eq!(fault(&owned(&lane), &directly, &link(0)), None);
     let broken = |at: usize, with| {
         let mut lane = sound;
         lane[at] = with;
@@ -101,8 +133,9 @@ impl Shown {
     pub fn check(&self) {
         let folder = tempfile::tempdir().expect("a folder");
         let plain = (self.run)(&Probe::default());
-        let links = self.links.as_ref().map_or(&[][..], |links| &links[..]);
-        let signals = [&self.clocks[..], &[self.sends, self.written], links].concat();
+        let high = self.high.iter().map(|(.., signal)| *signal);
+        let lanes = self.links.iter().map(|link| link.lane);
+        let signals: Vec<&str> = self.clocks.into_iter().chain(high).chain(lanes).collect();
         let (mut shown, mut checked) = (Vec::new(), BTreeMap::new());
         for name in ["run.vcd", "run.fst"] {
             let path = folder.path().join(name);
@@ -116,23 +149,24 @@ impl Shown {
             let found = changes(&path, |name| signals.contains(&name));
             assert_eq!(found.len(), signals.len(), "{:?}", found.keys());
             for event in &plain {
-                let signal = match event.kind {
-                    EventKind::TxFirst { .. } if event.node == NodeId(0) => self.sends,
-                    EventKind::MemWritten { .. } if event.node == NodeId(1) => self.written,
-                    _ => continue,
+                let is_of =
+                    |(node, is, _): &&(NodeId, fn(EventKind) -> bool, &str)| *node == event.node && is(event.kind);
+                let Some((.., signal)) = self.high.iter().find(is_of) else {
+                    continue;
                 };
+                let signal = *signal;
                 *checked.entry(signal).or_insert(0) += 1;
                 let shown_before = last_before(&found[signal], event.at);
                 // An output stands before the edge that takes it; an input is given at the edge.
                 let at_edge = last_before(&found[signal], event.at + Picos(1));
                 assert!(shown_before == "1" || at_edge == "1", "{signal} at {event:?}");
             }
-            for (link, node) in links.iter().zip([NodeId(0), NodeId(1)]) {
-                let lane: Vec<_> = found[*link].iter().map(|(at, bits)| (*at, text(bits))).collect();
-                let whole = lane.iter().filter(|(_, text)| text.ends_with("B to PE 1"));
-                assert!(whole.count() > 0, "{link}: {lane:?}");
-                let wrong = fault(&lane, &plain, node);
-                assert!(wrong.is_none(), "{link}: {wrong:?} in {lane:?}");
+            for link in self.links {
+                let lane = texts(&found[link.lane]);
+                let whole = lane.iter().filter(|(_, text)| text.ends_with(link.end));
+                assert!(whole.count() > 0, "{}: {lane:?}", link.lane);
+                let wrong = fault(&lane, &plain, link);
+                assert!(wrong.is_none(), "{}: {wrong:?} in {lane:?}", link.lane);
             }
             for clock in self.clocks {
                 let edges = &found[clock];

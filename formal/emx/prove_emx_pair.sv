@@ -12,7 +12,7 @@
 // Assumed: the other senders keep the rule of room; a producer holds its offer.
 module prove_emx_pair #(
     parameter int OutputPackets = 0,
-    parameter bit WriteBypass = 1'b0
+    parameter bit WriteBypass   = 1'b0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -85,7 +85,7 @@ module prove_emx_pair #(
   );
 
   logic [1:0] link_valid, link_last;
-  logic [1:0][1:0] link_vc;
+  logic [1:0][ 1:0] link_vc;
   logic [1:0][38:0] link_data;
   logic [1:0][2:0] link_room, came_room;
   logic sender_valid, sender_last;
@@ -123,7 +123,7 @@ module prove_emx_pair #(
   logic own_room, su_valid, su_last, su_room;
   logic [38:0] su_data;
   logic [1:0] beyond_valid, beyond_last;
-  logic [1:0][1:0] beyond_vc;
+  logic [1:0][ 1:0] beyond_vc;
   logic [1:0][38:0] beyond_data;
   emx_switch #(
       .Packets(1)
@@ -212,7 +212,8 @@ module prove_emx_pair #(
       room_q[i]   <= rst_i ? '0 : room[i];
       if (!rst_i) begin
         word_1_behind_word_0 : assume (inside_q[i] == (other_valid_i[i] && other_last_i[i]));
-        begins_with_room : assume (!other_head[i] || (other_vc_i[i] <= (i == 2 ? 2'd0 : 2'd2) && room_q[i][other_vc_i[i]]));
+        begins_with_room :
+        assume (!other_head[i] || (other_vc_i[i] <= (i == 2 ? 2'd0 : 2'd2) && room_q[i][other_vc_i[i]]));
         unmarked : assume (!inside_q[i] || other_data_i[i][1:0] == '0);
       end
     end

@@ -57,8 +57,8 @@ module emx_matching (
 );
   typedef enum logic [2:0] {
     Idle,
-    Slot,  // the slot is to be read
-    Link,  // the link is to be read
+    Slot,   // the slot is to be read
+    Link,   // the link is to be read
     Begin,  // it was read, and is on the memory's pins
     Store,  // the operand is to be written; in Begin, too
     Clear,  // the slot is to be emptied; in Begin, too

@@ -267,7 +267,7 @@ module ap1000p_send #(
   );
 
   // ------------------------------------------------------------------------------------------------------- data: reads
-  logic address_runs_busy, run_none, run_stop, unused_write;
+  logic address_runs_busy, run_none, run_stop, runs_stop, runs_retry, runs_abort, unused_write;
   logic [31:0] run_addr;
   logic [10:0] run_words;
   ap1000p_address_runs #(
@@ -285,7 +285,7 @@ module ap1000p_send #(
       .job_stride_i(is_send ? stride_q : in_data_i),
       .job_words_i(length_q[ap1000p_pkg::CommandLengthWordsLsb+:20]),
       .forget_i,
-      .stop_i(run_stop && !fault),  // a fault that is shown waits for software
+      .stop_i(runs_stop),
       .req_valid_o,
       .req_ready_i,
       .req_context_o,
@@ -303,9 +303,13 @@ module ap1000p_send #(
       .run_last_o(run_last),
       .fault_valid_o(fault),
       .fault_reason_o(why_reason_o),
-      .retry_i(retry_i && !judging_q),
-      .abort_i((abort_i && !judging_q) || back_o != '0 || (fault && given_up_q))
+      .retry_i(runs_retry),
+      .abort_i(runs_abort)
   );
+  // A fault that is shown waits for software.
+  assign runs_stop  = run_stop && !fault;
+  assign runs_retry = retry_i && !judging_q;
+  assign runs_abort = (abort_i && !judging_q) || back_o != '0 || (fault && given_up_q);
   assign run_none = run_words == '0;
   assign {why_context_o, why_system_o, why_addr_o} = {req_context_o, req_system_o, req_addr_o};
   assign fault_valid_o = fault && !judging_q && !given_up_q;

@@ -1,6 +1,6 @@
 //! E1: what the hardware's two halves do with parcels, packets and interrupts.
 
-use super::depends::{MEMORY, all};
+use super::depends::all;
 use super::lab::{Lab, What};
 use crate::repro::row::Spec;
 

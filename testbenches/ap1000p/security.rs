@@ -15,7 +15,7 @@ use tsunagi::ap1000p::rtl::{Direct as _, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Rng;
 
-use crate::machine::faults::faulted;
+use crate::machine::faults::{faulted, serve};
 use crate::machine::{
     CONTEXT, MEMORY, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word,
 };
@@ -132,9 +132,7 @@ fn give_up(machine: &mut Machine, cell: usize, unit: u32, reason: u32, at: u32) 
         (reason, at, unit >= 2),
         "{why:x}"
     );
-    machine.write(cell, SERVE, 1 << unit << SERVE_ABORT_SHIFT);
-    machine.run(20);
-    machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
+    serve(machine, cell, 1 << unit << SERVE_ABORT_SHIFT);
 }
 
 /// Address + length beyond 2^32: the words go on at 0, by the translation of page 0. A context without page 0 has a
@@ -446,9 +444,7 @@ fn invalidation(machine: &mut Machine, rng: &mut Rng, round: u32, writes: bool) 
         }
     }
     enter(machine, cell, &pages(NEW)[first as usize..]);
-    machine.write(cell, SERVE, 1 << unit << SERVE_RETRY_SHIFT);
-    machine.run(20);
-    machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
+    serve(machine, cell, 1 << unit << SERVE_RETRY_SHIFT);
     settle(machine, 60_000);
     assert_eq!(flags(machine), before.map(|was| was.wrapping_add(1)));
     if !writes {

@@ -30,6 +30,13 @@ pub fn faulted(machine: &mut Machine, cell: usize) -> u32 {
     panic!("no fault: {}", report(machine));
 }
 
+/// Serves a fault, and then clears its cause: until that, the interrupt stays.
+pub fn serve(machine: &mut Machine, cell: usize, how: u32) {
+    machine.write(cell, SERVE, how);
+    machine.run(20);
+    machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
+}
+
 /// C27: a page is missing at the sender or at the receiver, which reports it. Software serves the fault, and the data
 /// are exact; or it gives up, and no flag counts. The next transfer is unharmed.
 #[test]
@@ -234,7 +241,7 @@ fn two_faults_are_shown_in_turn() {
         if shown.len() == 4 {
             enter(&mut machine, 0, true);
         }
-        machine.write(0, SERVE, 1 << SERVE_RETRY_SHIFT);
+        serve(&mut machine, 0, 1 << SERVE_RETRY_SHIFT);
     }
     assert!(machine.settle(20_000), "{}", report(&mut machine));
     let kinds = |number| shown.iter().filter(|&&at| at == put(number).source).count();

@@ -360,10 +360,13 @@ impl QueuesModel {
         Ok(())
     }
 
-    /// The message of this queue that was given last is to be given again, before its others. From then on choices are
-    /// not followed to the cycle.
-    pub fn back(&mut self, queue: Queue) {
+    /// Messages may come back. A queue has no turn while its last message is not judged, so choices are not followed.
+    pub fn let_return(&mut self) {
         self.exact = false;
+    }
+
+    /// The message of this queue that was given last is to be given again, before its others.
+    pub fn back(&mut self, queue: Queue) {
         for inside in self.given[queue as usize].drain(..).rev() {
             self.inside[queue as usize].push_front(inside);
         }

@@ -345,6 +345,7 @@ impl<'a> Bench<'a> {
 
     /// From now on messages come back.
     pub fn let_return(&mut self, rng: Rng) {
+        self.model.let_return();
         self.senders = Some(Senders {
             rng,
             open: [None; 5],

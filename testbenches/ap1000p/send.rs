@@ -1313,11 +1313,11 @@ fn each_twin_is_caught() {
             // A command that was put back goes out.
             (Words, &[], &|cases| checks(&requests::<TwinSendGoes>(), cases)),
             // Its data go out with the next.
-            (Hang, &[], &|cases| checks(&requests::<TwinSendLeftover>(), cases)),
+            (Words, &[], &|cases| checks(&requests::<TwinSendLeftover>(), cases)),
             // Its flag counts when it has come again, and before.
             (Flags, &[], &|cases| checks(&requests::<TwinSendBackFlag>(), cases)),
-            // A fault holds the unit.
-            (Passes, &[], &|cases| passes(&requests::<TwinSendHolds>(), cases)),
+            // Each command is good at once, and its fault holds the unit.
+            (Passes, &[Judged], &|cases| passes(&requests::<TwinSendHolds>(), cases)),
             // A run that waits makes a message good, though it is the first.
             (Passes, &[], &|cases| passes(&requests::<TwinSendHurries>(), cases)),
             // A command of too few words is not reported.

@@ -7,6 +7,7 @@ pub mod coverage;
 pub mod docs;
 pub mod entries;
 pub mod error;
+pub mod families;
 pub mod formal;
 pub mod fpga;
 pub mod gate;
@@ -21,6 +22,7 @@ mod pool;
 pub mod rails;
 pub mod synth;
 pub mod tools;
+mod tops;
 pub mod yosys;
 
 use std::path::Path;

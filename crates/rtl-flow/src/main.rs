@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, cores, coverage, docs, formal, fpga, gate, junit, lint, mutants, rails, synth};
+use rtl_flow::{
+    Flow, Outcome, cores, coverage, docs, families, formal, fpga, gate, junit, lint, mutants, rails, synth,
+};
 
 /// Works on the RTL outside its simulation
 #[derive(Parser)]
@@ -23,6 +25,7 @@ struct Args {
 enum Part {
     Lint(lint::Args),
     Synth(synth::Args),
+    Families(families::Args),
     Formal(formal::Args),
     Fpga(fpga::Args),
     Gate(gate::Args),
@@ -57,6 +60,7 @@ fn run(args: &Args) -> Outcome {
         Part::Junit(part) => junit::run(part),
         Part::Lint(part) => lint::run(&flow()?, part),
         Part::Synth(part) => synth::run(&flow()?, part),
+        Part::Families(part) => families::run(&flow()?, part),
         Part::Formal(part) => formal::run(&flow()?, part),
         Part::Fpga(part) => fpga::run(&flow()?, part),
         Part::Gate(part) => gate::run(&flow()?, part),

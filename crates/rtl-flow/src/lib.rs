@@ -1,6 +1,7 @@
 //! Work on the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take
 //! their designs from [`Flow::entries`] and run programs through [`Tools`].
 
+pub mod blocks;
 mod cargo;
 pub mod cores;
 pub mod coverage;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use rtl_flow::{
-    Flow, Outcome, cores, coverage, docs, families, formal, fpga, gate, junit, lint, mutants, rails, synth,
+    Flow, Outcome, blocks, cores, coverage, docs, families, formal, fpga, gate, junit, lint, mutants, rails, synth,
 };
 
 /// Works on the RTL outside its simulation
@@ -32,6 +32,7 @@ enum Part {
     Coverage(coverage::Args),
     Mutants(mutants::Args),
     Docs(docs::Args),
+    Blocks(blocks::Args),
     Cores(cores::Args),
     Rails(rails::Args),
     Junit(junit::Args),
@@ -67,6 +68,7 @@ fn run(args: &Args) -> Outcome {
         Part::Coverage(part) => coverage::run(&flow()?, part),
         Part::Mutants(part) => mutants::run(&flow()?, part),
         Part::Docs(part) => docs::run(&flow()?, part),
+        Part::Blocks(part) => blocks::run(&flow()?, part),
         Part::Cores(part) => cores::run(&flow()?, part),
     }
 }

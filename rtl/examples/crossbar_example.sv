@@ -16,7 +16,7 @@ module crossbar_example (
 );
   logic [1:0] valid, last, source;
   logic [1:0][7:0] in_data, out_data;
-  logic [1:0][3:0] word_q;
+  logic [1:0][3:0] word_q, place;
   logic [15:0] unroutable;
   logic unused;
 
@@ -28,7 +28,8 @@ module crossbar_example (
     // Two packets of three words. The digit of the first word, bit 0, is the output.
     assign in_valid_o[i] = word_q[i] < 4'd6;
     assign in_last_o[i]  = word_q[i] == 4'd2 || word_q[i] == 4'd5;
-    assign in_data[i]    = {3'd5 + 3'(i), word_q[i] >= 4'd3 ? word_q[i] - 4'd3 : word_q[i], 1'b0};
+    assign place[i]      = word_q[i] >= 4'd3 ? word_q[i] - 4'd3 : word_q[i];
+    assign in_data[i]    = {3'd5 + 3'(i), place[i], 1'b0};
   end
 
   assign in_data_0_o = in_data[0];

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use regex::Regex;
 
-use crate::entries::sv_files;
+use crate::examples::Example;
 use crate::pages::{self, Part};
-use crate::{Entry, Flow, FlowError, Outcome, kept, lint, synth, tools, yosys};
+use crate::{Flow, FlowError, Outcome, kept, lint, synth, tools, yosys};
 
 /// Run the examples of use with Verilator, and write their waves into docs/blocks.md
 #[derive(clap::Args)]
@@ -20,63 +20,10 @@ pub struct Args {
     check: bool,
 }
 
-/// Its folder, beside the list of units.
-const FOLDER: &str = "examples";
-
 const PAGE: &str = "docs/blocks.md";
 
 /// The cycles that are shown, after one of reset.
 const CYCLES: usize = 24;
-
-/// A use of a block.
-struct Example {
-    block: String,
-    /// The block's source.
-    source: PathBuf,
-    path: PathBuf,
-}
-
-impl Example {
-    fn top(&self) -> String {
-        format!("{}_example", self.block)
-    }
-}
-
-/// All examples; none without their folder.
-fn examples(flow: &Flow) -> Result<Vec<Example>, FlowError> {
-    let folder = flow.units.path(FOLDER);
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let example = |path: PathBuf| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let block = stem.strip_suffix("_example").unwrap_or(&stem).to_owned();
-        let folders = flow.units.library.iter().map(|folder| flow.units.path(folder));
-        let mut sources = folders.map(|folder| folder.join(format!("{block}.sv")));
-        match sources.find(|source| source.is_file() && stem != block) {
-            Some(source) => Ok(Example { block, source, path }),
-            None => Err(FlowError::list(&path, "its name is not that of a block and `_example`")),
-        }
-    };
-    sv_files(&folder)?.into_iter().map(example).collect()
-}
-
-/// The examples as entries of the list of units.
-pub fn entries(flow: &Flow) -> Result<Vec<Entry>, FlowError> {
-    let entry = |example: Example| Entry {
-        name: example.top(),
-        unit: example.top(),
-        group: "synth".into(),
-        top: example.top(),
-        params: Vec::new(),
-        defines: flow.units.defines.clone(),
-        allow: flow.units.allow.clone(),
-        files: vec![example.path],
-        clocks: Vec::new(),
-        metadata: Default::default(),
-    };
-    Ok(examples(flow)?.into_iter().map(entry).collect())
-}
 
 /// What the head of a source says under its key words, beside its origin.
 fn header(source: &str) -> Vec<(String, String)> {
@@ -131,7 +78,7 @@ fn declared(source: &str) -> Vec<Declared> {
 /// For each block: its header, parameters and ports; and its figures.
 pub fn parts(flow: &Flow) -> Result<Vec<Part>, FlowError> {
     let mut parts = Vec::new();
-    for example in examples(flow)? {
+    for example in Example::all(flow)? {
         let source = fs::read_to_string(&example.source).map_err(|e| FlowError::io(&example.source, e))?;
         let mut text = pages::purpose(&source) + "\n\n";
         let facts = header(&source)
@@ -160,7 +107,7 @@ pub fn parts(flow: &Flow) -> Result<Vec<Part>, FlowError> {
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut errors = Vec::new();
     let (mut count, mut written) = (0, 0);
-    for example in examples(flow)? {
+    for example in Example::all(flow)? {
         let part = Part {
             page: PAGE.into(),
             name: format!("waves of {}", example.top()),
@@ -261,6 +208,11 @@ fn simulate(flow: &Flow, example: &Example, folder: &Path, main: &str) -> Result
 
 /// A line for each port, four or more columns for each cycle.
 fn render(ports: &[&Declared], values: &[Vec<u64>]) -> String {
+    // Until a cycle after the last change.
+    let change = (1..values.len())
+        .rev()
+        .find(|cycle| values[*cycle] != values[cycle - 1]);
+    let values = &values[..values.len().min(change.unwrap_or(0) + 2)];
     let digits = |value: &u64| format!("{value:x}").len();
     let width = 1 + values.iter().flatten().map(digits).max().unwrap_or(0).max(3);
     let names = ports

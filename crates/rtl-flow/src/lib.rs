@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod docs;
 pub mod entries;
 pub mod error;
+pub mod examples;
 pub mod families;
 pub mod formal;
 pub mod fpga;

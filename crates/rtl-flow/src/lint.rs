@@ -11,7 +11,7 @@ use regex::Regex;
 use verilated_build::Toolchain;
 
 use crate::fpga::Board;
-use crate::{Entry, Flow, FlowError, Outcome, blocks, formal, tools, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, examples, formal, tools, yosys};
 
 /// Lint the RTL: Verible, slang, Verilator, Yosys
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     for board in Board::all()? {
         designs.push(board.entry(flow)?);
     }
-    designs.extend(blocks::entries(flow)?);
+    designs.extend(examples::entries(flow)?);
     let mut read = flow.sources()?;
     read.extend(designs.iter().flat_map(|design| design.files.clone()));
     let mut seen = BTreeSet::new();

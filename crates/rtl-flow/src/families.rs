@@ -232,7 +232,10 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         return Err(FlowError::NoTop.into());
     }
     let (sizes, mut errors) = measure(flow, &list, &chosen, args.jobs);
-    if args.record && errors.is_empty() {
+    if args.record {
+        if !errors.is_empty() {
+            return Err(errors);
+        }
         recorded.retain(|name, _| tops.iter().any(|top| top.name == *name));
         recorded.extend(sizes);
         lists::write_results(&table, &recorded)?;

@@ -18,6 +18,9 @@ pub struct Args {
     /// Only tops that match this regular expression
     #[arg(long, value_name = "REGEX", default_value = "")]
     top: Regex,
+    /// Only families that match this regular expression
+    #[arg(long, value_name = "REGEX", default_value = "")]
+    family: Regex,
     /// Record these sizes: families.json beside the list of units, and the table in docs/synthesis.md
     #[arg(long)]
     record: bool,
@@ -224,7 +227,8 @@ impl<'a> Work<'a> {
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let tops = tops(flow)?;
-    let list = list(flow, &tops)?;
+    let mut list = list(flow, &tops)?;
+    list.family.retain(|family| args.family.is_match(&family.name));
     let table = flow.units.path(TABLE);
     let mut recorded: Sizes = lists::read_results(&table)?;
     let chosen: Vec<&Top> = tops.iter().filter(|top| args.top.is_match(&top.name)).collect();
@@ -237,13 +241,19 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             return Err(errors);
         }
         recorded.retain(|name, _| tops.iter().any(|top| top.name == *name));
-        recorded.extend(sizes);
+        for (name, own) in sizes {
+            recorded.entry(name).or_default().extend(own);
+        }
         lists::write_results(&table, &recorded)?;
         part(flow)?.write()?;
         return Ok(format!("rtl-flow families: {} and {PAGE} are written", table.display()));
     }
     for (name, own) in &sizes {
-        if recorded.get(name) != Some(own) {
+        let there = recorded.get(name);
+        if own
+            .iter()
+            .any(|(family, size)| there.and_then(|there| there.get(family)) != Some(size))
+        {
             let message = format!("the sizes of {name} are others; `rtl-flow families --record` writes them");
             errors.push(FlowError::list(&table, message));
         }

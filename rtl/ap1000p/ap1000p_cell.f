@@ -13,6 +13,7 @@
 ../ap1000p/ap1000p_queues.sv
 ../common/skid.sv
 ../ap1000p/ap1000p_broadcast.sv
+../ap1000p/ap1000p_aside.sv
 ../ap1000p/ap1000p_send.sv
 ../ap1000p/ap1000p_mmu_mux.sv
 ../ap1000p/ap1000p_link.sv

@@ -320,9 +320,10 @@ module ap1000p_send #(
   assign settle_o = pending_q && !judging_q && index_q == '0 ? queue_q : '0;
 
   // A message that waits for its judgement goes at once.
-  logic verdict_put, verdict_valid, verdict_back, verdict_pop, goes, unused_verdict;
+  logic put_back, verdict_put, verdict_valid, verdict_back, verdict_pop, goes, unused_verdict;
   logic [1:0] unused_verdicts;
-  assign verdict_put = good || back_o != '0 || (note_put && has_data && !job_judged);
+  assign put_back = back_o != '0;
+  assign verdict_put = good || put_back || (note_put && has_data && !job_judged);
   fifo #(
       .W(1),
       .Depth(2)
@@ -331,7 +332,7 @@ module ap1000p_send #(
       .rst_i,
       .in_valid_i (verdict_put && !(goes && !verdict_valid)),
       .in_ready_o (unused_verdict),
-      .in_data_i  (back_o != '0),
+      .in_data_i  (put_back),
       .out_valid_o(verdict_valid),
       .out_ready_i(verdict_pop),
       .out_data_o (verdict_back),

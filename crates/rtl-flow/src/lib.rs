@@ -1,12 +1,15 @@
 //! Work on the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take
 //! their designs from [`Flow::entries`] and run programs through [`Tools`].
 
+pub mod blocks;
 mod cargo;
 pub mod cores;
 pub mod coverage;
 pub mod docs;
 pub mod entries;
 pub mod error;
+pub mod examples;
+pub mod families;
 pub mod formal;
 pub mod fpga;
 pub mod gate;
@@ -21,6 +24,7 @@ mod pool;
 pub mod rails;
 pub mod synth;
 pub mod tools;
+mod tops;
 pub mod yosys;
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check
-//! over every design: each unit with each of its parameter sets, and each board.
+//! over every design: each unit with each of its parameter sets, each board, and each example of use.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,7 +11,7 @@ use regex::Regex;
 use verilated_build::Toolchain;
 
 use crate::fpga::Board;
-use crate::{Entry, Flow, FlowError, Outcome, formal, tools, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, examples, formal, tools, yosys};
 
 /// Lint the RTL: Verible, slang, Verilator, Yosys
 #[derive(clap::Args)]
@@ -30,6 +30,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     for board in Board::all()? {
         designs.push(board.entry(flow)?);
     }
+    designs.extend(examples::entries(flow)?);
     let mut read = flow.sources()?;
     read.extend(designs.iter().flat_map(|design| design.files.clone()));
     let mut seen = BTreeSet::new();
@@ -58,6 +59,10 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         designs.len()
     ))
 }
+
+/// For `make` over models: the makefiles of the wheel name the compiler that it was made with, and its precompiled
+/// headers.
+pub const MAKEFLAGS: &str = "CXX=c++ LINK=c++ AR=ar CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG=";
 
 /// The Verilator beside the other tools.
 pub fn verilator(flow: &Flow) -> Result<Toolchain, FlowError> {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, cores, coverage, docs, formal, fpga, gate, junit, lint, mutants, rails, synth};
+use rtl_flow::{
+    Flow, Outcome, blocks, cores, coverage, docs, families, formal, fpga, gate, junit, lint, mutants, rails, synth,
+};
 
 /// Works on the RTL outside its simulation
 #[derive(Parser)]
@@ -23,12 +25,14 @@ struct Args {
 enum Part {
     Lint(lint::Args),
     Synth(synth::Args),
+    Families(families::Args),
     Formal(formal::Args),
     Fpga(fpga::Args),
     Gate(gate::Args),
     Coverage(coverage::Args),
     Mutants(mutants::Args),
     Docs(docs::Args),
+    Blocks(blocks::Args),
     Cores(cores::Args),
     Rails(rails::Args),
     Junit(junit::Args),
@@ -57,12 +61,14 @@ fn run(args: &Args) -> Outcome {
         Part::Junit(part) => junit::run(part),
         Part::Lint(part) => lint::run(&flow()?, part),
         Part::Synth(part) => synth::run(&flow()?, part),
+        Part::Families(part) => families::run(&flow()?, part),
         Part::Formal(part) => formal::run(&flow()?, part),
         Part::Fpga(part) => fpga::run(&flow()?, part),
         Part::Gate(part) => gate::run(&flow()?, part),
         Part::Coverage(part) => coverage::run(&flow()?, part),
         Part::Mutants(part) => mutants::run(&flow()?, part),
         Part::Docs(part) => docs::run(&flow()?, part),
+        Part::Blocks(part) => blocks::run(&flow()?, part),
         Part::Cores(part) => cores::run(&flow()?, part),
     }
 }

@@ -75,7 +75,7 @@ fn a_stale_table_is_named_and_written() {
     );
     let (passed, said) = docs(folder.path(), &[]);
     assert!(
-        passed && said.contains("4 tables, 0 lists of files; 3 were stale"),
+        passed && said.contains("5 tables, 0 lists of files; 3 were stale"),
         "{said}"
     );
     let read = |page: &str| fs::read_to_string(folder.path().join(page)).unwrap();

@@ -221,6 +221,15 @@ fn lines<'a>(entries: &'a [&Entry], rows: &'a Rows, landed: &'a Rows) -> Vec<Lin
     lines
 }
 
+/// The recorded table of a module; none if it was never measured.
+pub fn figures(flow: &Flow, module: &str) -> Result<Option<String>, FlowError> {
+    let designs = flow.designs()?;
+    let landed: Rows = lists::read_results(&flow.units.path(TABLE))?;
+    let designs: Vec<&Entry> = designs.iter().filter(|design| design.top == module).collect();
+    let lines = lines(&designs, &landed, &landed);
+    Ok((!lines.is_empty()).then(|| table::render(&lines, true)))
+}
+
 /// The recorded table, for its page.
 pub fn part(flow: &Flow) -> Result<Part, FlowError> {
     let designs = flow.designs()?;

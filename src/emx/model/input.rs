@@ -240,22 +240,13 @@ impl Input {
 
     /// The cycle ends; `granted`: the port was had. The counts of what was done.
     pub fn end(&mut self, now: u64, granted: bool, memory: &mut Memory) -> [Option<Done>; 2] {
-        let read = self
-            .queues
-            .iter_mut()
-            .map(|queue| queue.comes.take())
-            .collect::<Vec<_>>();
-        let accessed = self.op.filter(|_| granted).and_then(|op| self.access(op, memory));
-        let mut refused = None;
-        let mut entered = None;
-        // A packet that goes by decides nothing else in its cycle.
-        if !self.passes {
-            (entered, refused) = self.decide(now);
-        }
-        for (queue, read) in self.queues.iter_mut().zip(read) {
+        for queue in &mut self.queues {
             let moved = if queue.look.moves { queue.tail.pop_front() } else { None };
-            queue.head.extend(read.or(moved));
+            queue.head.extend(queue.comes.take().or(moved));
         }
+        let accessed = self.op.filter(|_| granted).and_then(|op| self.access(op, memory));
+        // A packet that passes by holds up those behind it.
+        let (entered, refused) = if self.passes { (None, None) } else { self.decide(now) };
         self.show_room(now, entered);
         self.peak = self.peak.max(self.held());
         [accessed, refused]

@@ -396,7 +396,9 @@ impl Machine {
     /// Where the first packet of a channel goes, if it can.
     fn may_go(&self, at: usize, input: usize, channel: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Option<Move> {
         let switch = &self.switches[at];
-        let flit = switch.held[input][channel].front().filter(|flit| flit.ready <= self.now)?;
+        let flit = switch.held[input][channel]
+            .front()
+            .filter(|flit| flit.ready <= self.now)?;
         let next = flit.path.next();
         let (output, rest) = next.map_or((OWN, Path::HERE), |(output, rest)| (output as usize, rest));
         let beyond = channel_beyond(self.pes[at].column(), channel as u32).unwrap_or_default() as usize;

@@ -51,13 +51,66 @@ struct Queue {
     first: u32,
 }
 
+/// What may become of packets.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    map: Map,
+    write_bypass: bool,
+    read_bypass: bool,
+}
+
+impl Rules {
+    /// Those of the machine.
+    pub fn of(config: &Config) -> Rules {
+        Rules {
+            map: Map::of(config),
+            write_bypass: config.write_bypass,
+            read_bypass: config.read_bypass,
+        }
+    }
+
+    /// Is it done at once, without a thread?
+    pub fn bypasses(&self, packet: &Packet, reply_room: bool) -> bool {
+        let allowed = match packet.kind.kind() {
+            TYPE_WRITE => self.write_bypass,
+            TYPE_READ => self.read_bypass && reply_room,
+            _ => false,
+        };
+        allowed && !packet.is_malformed() && self.map.is_public(packet.addr)
+    }
+
+    /// What becomes of it. `reply_room`: a place for an answer was reserved in the output buffer.
+    pub fn becomes(&self, packet: &Packet, reply_room: bool) -> Arrival {
+        let Packet { addr, data, .. } = *packet;
+        if packet.is_malformed() {
+            return Arrival::Refused(REASON_TYPE);
+        }
+        if !self.map.is_public(addr) {
+            return Arrival::Refused(REASON_RANGE);
+        }
+        if !self.bypasses(packet, reply_room) {
+            return Arrival::Queued;
+        }
+        if packet.kind.kind() == TYPE_WRITE {
+            Arrival::Write { addr, data }
+        } else {
+            Arrival::Read { addr }
+        }
+    }
+}
+
+/// The words of a packet in memory: the receiver's number is not kept.
+pub fn kept(packet: &Packet) -> [u64; 2] {
+    let [w0, w1] = packet.words();
+    [w0 & !PKT_W0_PE_MASK, w1]
+}
+
 /// The input buffer.
 #[derive(Clone, Debug)]
 pub struct Input {
     map: Map,
+    rules: Rules,
     half: usize,
-    write_bypass: bool,
-    read_bypass: bool,
     queues: Vec<Queue>,
     /// Most packets ever held.
     pub peak: usize,
@@ -68,9 +121,8 @@ impl Input {
     pub fn new(config: &Config) -> Input {
         Input {
             map: Map::of(config),
+            rules: Rules::of(config),
             half: config.half_packets as usize,
-            write_bypass: config.write_bypass,
-            read_bypass: config.read_bypass,
             queues: vec![Queue::default(); config.levels as usize],
             peak: 0,
         }
@@ -88,12 +140,7 @@ impl Input {
 
     /// Is it done at once, without a thread?
     pub fn bypasses(&self, packet: &Packet, reply_room: bool) -> bool {
-        let allowed = match packet.kind.kind() {
-            TYPE_WRITE => self.write_bypass,
-            TYPE_READ => self.read_bypass && reply_room,
-            _ => false,
-        };
-        allowed && !packet.is_malformed() && self.map.is_public(packet.addr)
+        self.rules.bypasses(packet, reply_room)
     }
 
     /// A packet arrives. `reply_room`: a place for an answer was reserved in the output buffer.
@@ -101,20 +148,9 @@ impl Input {
     /// # Errors
     /// No room.
     pub fn arrives(&mut self, packet: Packet, reply_room: bool) -> Result<Arrival, InputError> {
-        if packet.is_malformed() {
-            return Ok(Arrival::Refused(REASON_TYPE));
-        }
-        let Packet { addr, data, .. } = packet;
-        if !self.map.is_public(addr) {
-            return Ok(Arrival::Refused(REASON_RANGE));
-        }
-        if self.bypasses(&packet, reply_room) {
-            let is_write = packet.kind.kind() == TYPE_WRITE;
-            return Ok(if is_write {
-                Arrival::Write { addr, data }
-            } else {
-                Arrival::Read { addr }
-            });
+        let arrival = self.rules.becomes(&packet, reply_room);
+        if arrival != Arrival::Queued {
+            return Ok(arrival);
         }
         let level = self.level(packet.kind);
         let queue = &mut self.queues[level];
@@ -165,8 +201,7 @@ impl Input {
         let packet = packet.ok_or(InputError::Spill { level })?;
         let place = self.map.ring(level, queue.first + queue.ring.len() as u32);
         queue.ring.push_back(packet);
-        let [w0, w1] = packet.words();
-        Ok((place, [w0 & !PKT_W0_PE_MASK, w1]))
+        Ok((place, kept(&packet)))
     }
 
     /// A packet came back from memory: the address of its first word.

@@ -1,9 +1,10 @@
 //! The timed golden machine: PEs and the network between them, cycle by cycle, on the golden models of the blocks.
 //!
 //! Times are those in the headers of the RTL: a hop takes a cycle and a packet two cycles of a link; a thread begins
-//! four cycles after its packet in an empty PE. Where hardware has a choice (which of two packets goes first), the model
-//! has one of its own.
+//! four cycles after its packet in an empty PE. Which of two packets goes first, and when a place is free, is that of the
+//! hardware, too: where queues are full, single cycles decide how far they back up.
 
+mod input;
 mod pe;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -42,18 +43,28 @@ struct Switch {
     count: usize,
     inputs: [u64; PORTS],
     outputs: [u64; PORTS],
-    /// When an input was last served by an output.
+    /// When an output last served an input.
     served: [[u64; PORTS]; PORTS],
-    turn: usize,
+    /// When an input last served a channel.
+    turns: [[u64; CHANNELS]; PORTS],
 }
 
 /// Where a packet goes on.
+#[derive(Clone, Copy, Debug)]
 struct Move {
-    input: usize,
     channel: usize,
     output: usize,
     beyond: usize,
     rest: Path,
+}
+
+/// What an input has for the outputs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offer {
+    /// Outputs for which it stands.
+    outputs: [bool; PORTS],
+    /// None: word 1 of another packet leaves it first.
+    goes: Option<Move>,
 }
 
 /// Trouble of a PE begins, or ends.
@@ -333,28 +344,27 @@ impl Machine {
         switch.count += 1;
     }
 
-    /// Each output takes a packet, if one may go there.
+    /// Each output takes a packet, if one may go there: that of the least recently served input. An older one that ends
+    /// another packet goes before it, in the next cycle.
     fn switch(&mut self, at: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Result<(), RunError> {
+        let offers: [Offer; PORTS] = std::array::from_fn(|input| self.offer(at, input, free));
         for output in 0..PORTS {
-            if self.switches[at].outputs[output] > self.now {
-                continue;
-            }
-            let Some(chosen) = self.choose(at, output, free) else {
+            let switch = &mut self.switches[at];
+            let stand = (0..PORTS).filter(|input| offers[*input].outputs[output]);
+            let Some(input) = stand.min_by_key(|input| switch.served[output][*input]) else {
                 continue;
             };
-            let switch = &mut self.switches[at];
-            let flit = switch.held[chosen.input][chosen.channel]
-                .pop_front()
-                .expect("it was chosen");
+            let Some(chosen) = offers[input].goes else { continue };
+            let flit = switch.held[input][chosen.channel].pop_front().expect("it was chosen");
             switch.count -= 1;
             switch.outputs[output] = self.now + PACKET;
-            switch.inputs[chosen.input] = self.now + PACKET;
-            switch.served[output][chosen.input] = self.now;
-            switch.turn = (chosen.channel + 1) % CHANNELS;
+            switch.inputs[input] = self.now + PACKET;
+            switch.served[output][input] = self.now;
+            switch.turns[input][chosen.channel] = self.now;
             if output == OWN {
                 self.receive(flit.from, at, flit.packet, self.now + 2)?;
             } else {
-                let (to, input) = self.links[at][chosen.output];
+                let (to, input) = self.links[at][output];
                 let flit = Flit {
                     path: chosen.rest,
                     ready: self.now + 1,
@@ -366,45 +376,44 @@ impl Machine {
         Ok(())
     }
 
-    /// The least recently served input with a packet that may go to this output now.
-    fn choose(&mut self, at: usize, output: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Option<Move> {
+    /// An input stands for the output of its least recently served channel that can go. While another packet leaves it,
+    /// it stands for those of all its channels.
+    fn offer(&self, at: usize, input: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Offer {
         let switch = &self.switches[at];
-        let mut chosen: Option<Move> = None;
-        for input in (0..PORTS).filter(|input| switch.inputs[*input] <= self.now) {
-            for channel in (0..CHANNELS).map(|channel| (channel + switch.turn) % CHANNELS) {
-                let Some(flit) = switch.held[input][channel].front() else {
-                    continue;
-                };
-                if flit.ready > self.now {
-                    continue;
-                }
-                let (goes, rest) = flit
-                    .path
-                    .next()
-                    .map_or((OWN, Path::HERE), |(out, rest)| (out as usize, rest));
-                if goes != output {
-                    continue;
-                }
-                let beyond = channel_beyond(self.pes[at].column(), channel as u32).unwrap_or_default() as usize;
-                let room = if output == OWN {
-                    self.pes[at].has_room()
-                } else {
-                    let (to, input) = self.links[at][output];
-                    self.held[at] == 0 && self.held[to] == 0 && free[to][input][beyond]
-                };
-                let older = |other: &Move| switch.served[output][input] < switch.served[output][other.input];
-                if room && chosen.as_ref().is_none_or(older) {
-                    chosen = Some(Move {
-                        input,
-                        channel,
-                        output,
-                        beyond,
-                        rest,
-                    });
-                }
-            }
+        let moves = (0..CHANNELS).filter_map(|channel| self.may_go(at, input, channel, free));
+        let mut offer = Offer::default();
+        if switch.inputs[input] > self.now {
+            moves.for_each(|one| offer.outputs[one.output] = true);
+            return offer;
         }
-        chosen
+        offer.goes = moves.min_by_key(|one| switch.turns[input][one.channel]);
+        if let Some(one) = offer.goes {
+            offer.outputs[one.output] = true;
+        }
+        offer
+    }
+
+    /// Where the first packet of a channel goes, if it can.
+    fn may_go(&self, at: usize, input: usize, channel: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Option<Move> {
+        let switch = &self.switches[at];
+        let flit = switch.held[input][channel]
+            .front()
+            .filter(|flit| flit.ready <= self.now)?;
+        let next = flit.path.next();
+        let (output, rest) = next.map_or((OWN, Path::HERE), |(output, rest)| (output as usize, rest));
+        let beyond = channel_beyond(self.pes[at].column(), channel as u32).unwrap_or_default() as usize;
+        let room = if output == OWN {
+            self.pes[at].has_room()
+        } else {
+            let (to, input) = self.links[at][output];
+            self.held[at] == 0 && self.held[to] == 0 && free[to][input][beyond]
+        };
+        (room && switch.outputs[output] <= self.now).then_some(Move {
+            channel,
+            output,
+            beyond,
+            rest,
+        })
     }
 
     /// A packet leaves the network. From here on queues keep its place.

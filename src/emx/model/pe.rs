@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use crate::emx::backend::{Counts, Executed};
 use crate::emx::golden::execute::{Around, Did, Fault, Retired, Special, Unit};
-use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
 use crate::emx::golden::memory::{Arbiter, Client, Map, Memory};
-use crate::emx::golden::output::Output;
 use crate::emx::packet::Packet;
 use crate::emx::params::Config;
-use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD, TYPE_WRITE};
+use crate::emx::regs::{REASON_NOWHERE, SIZE_COLUMNS, TYPE_THREAD, TYPE_WRITE};
+
+use super::PACKET;
+use super::input::{Done, Input};
 
 /// What the matching unit does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +28,6 @@ enum Fetching {
     Clear(Packet),
 }
 
-/// What the input buffer does at the memory port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moving {
-    Bypass,
-    Spill,
-    Refill(usize),
-}
-
 /// A PE.
 #[derive(Clone, Debug)]
 pub(super) struct Pe {
@@ -44,11 +37,6 @@ pub(super) struct Pe {
     pub memory: Memory,
     arbiter: Arbiter,
     pub input: Input,
-    /// Packets from the network, and when each is decided.
-    arrivals: VecDeque<(Packet, u64)>,
-    moving: Option<(Moving, u32)>,
-    /// Packets spilled since one came back.
-    turns: u32,
     fetching: Fetching,
     /// When the packet is offered of which word 0 alone is known; it may be refused.
     comes: Option<u64>,
@@ -58,9 +46,7 @@ pub(super) struct Pe {
     is_write: bool,
     writes: bool,
     pub unit: Unit,
-    output: Output,
-    /// Since when the output buffer's packets are there.
-    offered: VecDeque<u64>,
+    output: VecDeque<Packet>,
     injected: Option<u64>,
     pub told: Option<(u64, u32)>,
     pub counts: Counts,
@@ -83,17 +69,13 @@ impl Pe {
             memory: Memory::new(Map::of(config)),
             arbiter: Arbiter::new(config),
             input: Input::new(config),
-            arrivals: VecDeque::new(),
-            moving: None,
-            turns: 0,
             fetching: Fetching::Idle,
             comes: None,
             start: None,
             is_write: false,
             writes: false,
             unit: Unit::new(config.fast_send),
-            output: Output::new(config.output_packets),
-            offered: VecDeque::new(),
+            output: VecDeque::new(),
             injected: None,
             told: None,
             counts: Counts::default(),
@@ -113,14 +95,14 @@ impl Pe {
 
     /// Does nothing happen here before a packet comes?
     pub fn is_idle(&self) -> bool {
-        let still = self.start.is_none() && matches!(self.fetching, Fetching::Idle) && self.moving.is_none();
-        let stopped = self.unit.execute.fault().is_some() || (still && self.input.depth() == 0);
-        stopped && self.unit.is_idle() && self.arrivals.is_empty() && self.output.next().is_none()
+        let still = self.start.is_none() && matches!(self.fetching, Fetching::Idle) && self.input.is_idle();
+        let faulted = self.unit.execute.fault().is_some() && !self.input.awaits();
+        (still || faulted) && self.unit.is_idle() && self.output.is_empty()
     }
 
     /// Room for one more packet from the network.
     pub fn has_room(&self) -> bool {
-        self.arrivals.len() < 2 && self.input.free() > self.arrivals.len() && !self.input.is_fatal()
+        self.input.has_room()
     }
 
     /// The host reads this word from now on.
@@ -145,43 +127,47 @@ impl Pe {
 
     /// A packet comes, whose second word is visible in cycle `at`.
     pub fn arrives(&mut self, packet: Packet, at: u64) {
-        self.arrivals.push_back((packet, at));
+        self.input.arrives(packet, at);
     }
 
     /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when
     /// the switch has it.
     pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
         self.counts.stalled += u64::from(!self.has_room());
-        let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);
-        let mut leaves = None;
-        if self.config.output_packets > 0 && may_inject && self.offered.front().is_some_and(|at| *at <= now) {
-            self.offered.pop_front();
-            leaves = self.output.take().map(|packet| (packet, now + 1));
-        }
+        let may_inject = may_inject && self.injected.is_none_or(|at| at + PACKET <= now);
+        // What stood there when the cycle began.
+        let stored = self.output.len();
+        let mut leaves = if may_inject { self.output.pop_front() } else { None };
+        let reply_ready = stored <= self.config.output_packets as usize;
+        let answer = self.input.begin(now, reply_ready, &mut self.memory);
         let keeps = self.keeps();
         let asked = match self.fetching {
             Fetching::Slot(_) | Fetching::Link(_) => !keeps,
             _ => self.fetching == Fetching::Store,
         };
         let came = self.comes == Some(now);
+        let early = self.early(now).filter(|_| !keeps);
         self.take_next(now);
         // An access that follows at once; word 1 is there a cycle later.
         let follows = matches!(self.fetching, Fetching::Clear(_)) || (self.fetching == Fetching::Store && !came);
-        self.start_moving(now);
-        let early = self.early(now).filter(|_| !keeps);
         let start = self.start.filter(|(_, at)| *at <= now).map(|(start, _)| start);
         let fetch = self.unit.fetch(&self.memory, self.run, start.as_ref()).is_some();
         let requests = [
             self.unit.access().is_some(),
             fetch && !self.config.code_port,
             asked || follows || early.is_some(),
-            self.moving.is_some(),
+            self.input.asks(),
             self.host.is_some(),
         ];
-        let granted = self.arbiter.grant(requests, self.is_urgent());
+        let granted = self.arbiter.grant(requests, self.input.is_urgent(now));
         let data_ready = granted == Some(Client::Data);
         let sends = self.unit.sending(&self.memory, data_ready);
-        let sends = sends.filter(|_| self.can_send(may_inject));
+        // A thread's packet goes behind an answer of the same cycle; without a buffer, into the network at once.
+        let can_send = match self.config.output_packets as usize {
+            0 => may_inject,
+            places => answer.is_none() && stored < places,
+        };
+        let sends = sends.filter(|_| can_send);
         let around = Around {
             run: self.run,
             start,
@@ -196,8 +182,14 @@ impl Pe {
         };
         self.execute(&around, now);
         if let Some(packet) = sends {
-            leaves = self.send(packet, now, may_inject && leaves.is_none()).or(leaves);
+            self.counts.sent += 1;
+            if may_inject && stored == 0 {
+                leaves = Some(packet);
+            } else {
+                self.output.push_back(packet);
+            }
         }
+        self.output.extend(answer);
         if let Some(packet) = early {
             let matching = packet.kind.is_matching();
             self.fetching = if matching {
@@ -209,7 +201,6 @@ impl Pe {
         }
         match granted {
             Some(Client::Matching) => self.fetched(now),
-            Some(Client::Input) => self.moved(now),
             Some(Client::Host) => {
                 self.host = self
                     .host
@@ -217,23 +208,25 @@ impl Pe {
             }
             _ => (),
         }
-        self.decide(now);
-        let (packet, ready) = leaves?;
+        for done in self
+            .input
+            .end(now, granted == Some(Client::Input), &mut self.memory)
+            .into_iter()
+            .flatten()
+        {
+            match done {
+                Done::Bypassed => self.counts.bypassed += 1,
+                Done::Spilled => self.counts.spilled += 1,
+                Done::Refused(reason) => self.refuse(reason),
+            }
+        }
+        let packet = leaves?;
+        self.injected = Some(now);
         if u32::from(packet.pe) >= self.pes {
             self.refuse(REASON_NOWHERE);
             return None;
         }
-        self.injected = Some(now);
-        Some((packet, ready))
-    }
-
-    /// Is there a place for the thread's packet?
-    fn can_send(&self, may_inject: bool) -> bool {
-        match self.config.output_packets {
-            0 => may_inject,
-            _ if self.answers() => self.output.has_more_room(),
-            _ => self.output.has_room(),
-        }
+        Some((packet, now + 1))
     }
 
     /// The execution unit's cycle.
@@ -275,10 +268,9 @@ impl Pe {
 
     /// The packet of which word 0 comes, if the matching unit reads for it already.
     fn early(&self, now: u64) -> Option<Packet> {
-        let alone = self.arrivals.len() == 1 && self.input.depth() == 0;
         let is_free = self.fetching == Fetching::Idle && self.start.is_none();
-        let (packet, at) = self.arrivals.front().filter(|_| alone && is_free)?;
-        (*at == now + 1 && packet.kind.kind() == TYPE_THREAD).then_some(*packet)
+        let packet = self.input.early(now).filter(|_| is_free)?;
+        (packet.kind.kind() == TYPE_THREAD).then_some(packet)
     }
 
     /// A WRITE's thread is not done: the matching unit reads nothing.
@@ -290,7 +282,7 @@ impl Pe {
     fn take_next(&mut self, now: u64) {
         if self.comes == Some(now) {
             self.comes = None;
-            if self.input.take().is_err() {
+            if self.input.take().is_none() {
                 self.fetching = Fetching::Idle;
                 return;
             }
@@ -304,7 +296,7 @@ impl Pe {
                 };
             }
             Fetching::Idle if self.start.is_none() => {
-                let Ok(packet) = self.input.take() else { return };
+                let Some(packet) = self.input.take() else { return };
                 self.fetching = match packet.kind {
                     kind if kind.kind() != TYPE_THREAD => self.match_it(&packet, now),
                     kind if kind.is_matching() => Fetching::Slot(packet),
@@ -339,105 +331,6 @@ impl Pe {
 
     fn refuse(&mut self, reason: u32) {
         self.counts.refused[reason as usize] += 1;
-    }
-
-    /// An empty output buffer lets a packet through.
-    fn send(&mut self, packet: Packet, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
-        self.counts.sent += 1;
-        if may_inject && self.output.next().is_none() {
-            return Some((packet, now + 1));
-        } else {
-            self.output.put(packet);
-            self.offered.push_back(now + 1);
-        }
-        None
-    }
-
-    fn is_urgent(&self) -> bool {
-        let waits = self.arrivals.len() > 1 && matches!(self.moving, Some((Moving::Bypass, _)));
-        self.input.free() <= 1 || waits
-    }
-
-    /// The input buffer reads a word for an answer, whose place in the output buffer nobody may take.
-    fn answers(&self) -> bool {
-        let is_read = |(packet, _): &(Packet, u64)| packet.kind.kind() == TYPE_READ;
-        matches!(self.moving, Some((Moving::Bypass, _))) && self.arrivals.front().is_some_and(is_read)
-    }
-
-    /// The input buffer selects what it does next at the port.
-    fn start_moving(&mut self, now: u64) {
-        if self.moving.is_some() {
-            return;
-        }
-        let levels = || 0..self.config.levels as usize;
-        let arrival = self.arrivals.front().filter(|(_, at)| *at <= now);
-        let bypass = arrival.is_some_and(|(packet, _)| self.input.bypasses(packet, self.output.has_room()));
-        let full = self.input.is_fatal();
-        let spill = levels().find(|level| self.input.wants_spill(*level) && !full);
-        let refill = levels().find(|level| self.input.wants_refill(*level));
-        let refill_first = self.turns >= self.config.spill_turns && refill.is_some();
-        self.moving = if bypass {
-            Some((Moving::Bypass, 1))
-        } else if let Some(level) = spill.filter(|_| !refill_first) {
-            // From here on it counts as in memory.
-            let (at, words) = self.input.spill(level).expect("it wanted to");
-            self.memory.write(at, words[0]);
-            self.memory.write(at + 1, words[1]);
-            self.counts.spilled += 1;
-            self.turns += 1;
-            Some((Moving::Spill, 2))
-        } else {
-            refill.map(|level| (Moving::Refill(level), 2))
-        };
-    }
-
-    /// The input buffer had the port.
-    fn moved(&mut self, now: u64) {
-        let Some((what, left)) = self.moving else { return };
-        self.moving = Some((what, left - 1)).filter(|(_, left)| *left > 0);
-        if self.moving.is_some() {
-            return;
-        }
-        match what {
-            Moving::Bypass => {
-                let Some((packet, _)) = self.arrivals.pop_front() else {
-                    return;
-                };
-                self.counts.bypassed += 1;
-                match self.input.arrives(packet, true) {
-                    Ok(Arrival::Write { addr, data }) => self.memory.write(addr, data.into()),
-                    Ok(Arrival::Read { addr }) => {
-                        self.output.put(packet.answer(self.memory.data(addr)));
-                        self.offered.push_back(now + 2);
-                    }
-                    other => panic!("{packet} was to pass by, and became {other:?}"),
-                }
-            }
-            Moving::Spill => (),
-            Moving::Refill(level) => {
-                self.input.refill(level).expect("it wanted to");
-                self.turns = 0;
-            }
-        }
-    }
-
-    /// What has arrived is queued, unless it passes by.
-    fn decide(&mut self, now: u64) {
-        let Some((packet, at)) = self.arrivals.front().copied() else {
-            return;
-        };
-        if at > now || self.moving.is_some_and(|(what, _)| what == Moving::Bypass) {
-            return;
-        }
-        if self.input.bypasses(&packet, self.output.has_room()) || self.input.free() == 0 {
-            return;
-        }
-        self.arrivals.pop_front();
-        match self.input.arrives(packet, false) {
-            Ok(Arrival::Refused(reason)) => self.refuse(reason),
-            Ok(_) => (),
-            Err(error) => panic!("PE {}: {error}", self.number),
-        }
     }
 
     /// Its column in the network.

@@ -100,7 +100,7 @@ pub fn r3(lab: &mut Lab<'_>) {
 fn limit(lab: &mut Lab<'_>) {
     let depends = depends::overflow();
     let sizes: &[u32] = match lab.backend() {
-        BackendKind::Rtl => &[120, 130, 140],
+        BackendKind::Rtl => &[120, 130, 135, 140],
         BackendKind::Model => &[110, 120, 125, 130, 135, 140],
     };
     let ends: Vec<End> = sizes

@@ -267,7 +267,7 @@ module ap1000p_send #(
   );
 
   // ------------------------------------------------------------------------------------------------------- data: reads
-  logic address_runs_busy, run_none, run_stop, runs_stop, runs_retry, runs_abort, unused_write;
+  logic address_runs_busy, run_none, run_stop, put_back, unused_write;
   logic [31:0] run_addr;
   logic [10:0] run_words;
   ap1000p_address_runs #(
@@ -285,7 +285,7 @@ module ap1000p_send #(
       .job_stride_i(is_send ? stride_q : in_data_i),
       .job_words_i(length_q[ap1000p_pkg::CommandLengthWordsLsb+:20]),
       .forget_i,
-      .stop_i(runs_stop),
+      .stop_i(run_stop && !fault),  // a fault that is shown waits for software
       .req_valid_o,
       .req_ready_i,
       .req_context_o,
@@ -303,13 +303,9 @@ module ap1000p_send #(
       .run_last_o(run_last),
       .fault_valid_o(fault),
       .fault_reason_o(why_reason_o),
-      .retry_i(runs_retry),
-      .abort_i(runs_abort)
+      .retry_i(retry_i && !judging_q),
+      .abort_i((abort_i && !judging_q) || put_back || (fault && given_up_q))
   );
-  // A fault that is shown waits for software.
-  assign runs_stop  = run_stop && !fault;
-  assign runs_retry = retry_i && !judging_q;
-  assign runs_abort = (abort_i && !judging_q) || back_o != '0 || (fault && given_up_q);
   assign run_none = run_words == '0;
   assign {why_context_o, why_system_o, why_addr_o} = {req_context_o, req_system_o, req_addr_o};
   assign fault_valid_o = fault && !judging_q && !given_up_q;
@@ -317,12 +313,12 @@ module ap1000p_send #(
   // Good: all runs are known, or the next one waits for room. A message that is too long has not been taken yet.
   assign good = judging_q && (over_q || (run_valid && (run_ready ? run_last : looked_q)));
   assign back_o = judging_q && fault && index_q == '0 ? queue_q : '0;
+  assign put_back = back_o != '0;
   assign settle_o = pending_q && !judging_q && index_q == '0 ? queue_q : '0;
 
   // A message that waits for its judgement goes at once.
-  logic put_back, verdict_put, verdict_valid, verdict_back, verdict_pop, goes, unused_verdict;
+  logic verdict_put, verdict_valid, verdict_back, verdict_pop, goes, unused_verdict;
   logic [1:0] unused_verdicts;
-  assign put_back = back_o != '0;
   assign verdict_put = good || put_back || (note_put && has_data && !job_judged);
   fifo #(
       .W(1),

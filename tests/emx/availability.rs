@@ -154,10 +154,10 @@ fn cycles(config: &Config, kind: BackendKind, flood: Option<(Of, u32)>, turns: u
 /// By flood of the block's receiver: how many times as long the block takes at most, on EM-4 and on EM-X. Then the same
 /// of a flood of another PE.
 const BOUNDS: [(Of, [f64; 2], [f64; 2]); 5] = [
-    (Of::Threads, [8.0, 1.2], [1.2, 1.2]),
+    (Of::Threads, [8.0, 8.0], [1.2, 1.2]),
     (Of::Writes, [1.2, 1.2], [1.2, 1.2]),
     (Of::Reads, [10.0, 20.0], [1.2, 1.2]),
-    (Of::Overruns, [8.0, 1.2], [1.2, 1.2]),
+    (Of::Overruns, [8.0, 8.0], [1.2, 1.2]),
     (Of::Malformed, [1.2, 1.2], [1.2, 1.2]),
 ];
 

@@ -79,10 +79,7 @@ pub const CELLS: [Cell; 32] = [
         100,
         567.45,
     ),
-    cell("tab2.lex_1", "linear exchange of 1 word", Program::Lex, 1, 1634.0).because(
-        "our receiver counts a message in about 45 cycles, and the paper's in more; with more words the transfer \
-         hides it",
-    ),
+    cell("tab2.lex_1", "linear exchange of 1 word", Program::Lex, 1, 1634.0),
     cell("tab2.lex_10", "linear exchange of 10 words", Program::Lex, 10, 2754.0),
     cell(
         "tab2.lex_100",

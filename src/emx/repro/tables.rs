@@ -96,25 +96,29 @@ pub fn r3(lab: &mut Lab<'_>) {
     plot(lab, "fig3", "Fig. 3: complete exchange", &programs);
 }
 
+/// Words of the first lex that overflows the memory for packets. A longer one need not: single cycles decide how far
+/// queues back up.
+fn overflowing(lab: &mut Lab<'_>) -> Option<u32> {
+    let sizes = match lab.backend() {
+        BackendKind::Rtl => vec![120, 130, 135, 140],
+        BackendKind::Model => vec![110, 120, 125, 130, 135, 140],
+    };
+    sizes
+        .into_iter()
+        .find(|words| lab.program(Program::Lex, *words).end == End::Overflow)
+}
+
 /// The memory for packets overflows in lex, and in no other exchange.
 fn limit(lab: &mut Lab<'_>) {
     let depends = depends::overflow();
-    let sizes: &[u32] = match lab.backend() {
-        BackendKind::Rtl => &[120, 130, 135, 140],
-        BackendKind::Model => &[110, 120, 125, 130, 135, 140],
-    };
-    let ends: Vec<End> = sizes
-        .iter()
-        .map(|words| lab.program(Program::Lex, *words).end)
-        .collect();
-    let first = ends.iter().position(|end| *end == End::Overflow);
+    let first = overflowing(lab);
     let spec =
         |row: &str, what: &str, unit| Spec::new(format!("sec4.2.{row}"), what.to_owned(), unit).depends(&depends);
     lab.row(
         spec("limit", "lex: first size that overflows the packets' memory", "words")
             .paper(130.0)
             .within(120.0, 140.0),
-        first.map_or(f64::NAN, |at| f64::from(sizes[at])),
+        first.map_or(f64::NAN, f64::from),
     );
     let peak = |words| lab.program(Program::Lex, words).peak as f64;
     let held = peak(100);
@@ -203,6 +207,7 @@ pub fn r5(lab: &mut Lab<'_>) {
 
 /// Depth of the fullest input buffer over time.
 pub fn depth(lab: &mut Lab<'_>) {
+    let sizes = [Some(100), overflowing(lab)];
     let us = lab.config().clock_period.as_us() * between_looks(Program::Lex) as f64;
     let curve = |words: u32| {
         let seen = lab.program(Program::Lex, words).seen;
@@ -215,10 +220,10 @@ pub fn depth(lab: &mut Lab<'_>) {
                 .collect(),
         }
     };
-    let curves = [100, 140].map(curve).into();
+    let curves = sizes.into_iter().flatten().map(curve).collect();
     lab.outcome.plots.push(Plot {
         id: "depth",
-        title: "Lex: packets in the fullest input buffer over time; at 140 words it overflows".into(),
+        title: "Lex: packets in the fullest input buffer over time; the second one overflows".into(),
         axes: ["us", "packets"],
         scales: [Scale::Linear, Scale::Linear],
         curves,
